@@ -24,7 +24,6 @@ export const SETTINGS = {
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
 } as const satisfies Record<string, SettingSpec & { readonly env: string }>;
 
-/** The values of {@link SETTINGS}. */
 export type SettingValues = {
   [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['type'] extends 'integer' ? number : boolean;
 };
@@ -133,8 +132,6 @@ export const TIME_LIMITS = {
   inventoryMs: 800,
   /** Reading the live status of a fleet page's hosts. What is not read by then counts as unreadable. */
   liveStatusMs: 1_000,
-  /** Moving the alerts of a large merge after its commit. finish-merges moves the rest. */
-  movesMs: 1_500,
 };
 
 export type TimeLimits = typeof TIME_LIMITS;

@@ -14,7 +14,7 @@ import {
   QueryCommand,
 } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../aws/http-handler.ts';
-import { backoff, chunksOf, forEach, isThrottled, THROTTLING } from '../shared/concurrency.ts';
+import { backoff, CONCURRENCY, chunksOf, forEach, isThrottled, THROTTLING } from '../shared/concurrency.ts';
 import { toInt64 } from '../shared/json.ts';
 import type { Table } from './client.ts';
 import { expression, expressionsOf, projection } from './expression.ts';
@@ -63,13 +63,18 @@ export interface ReadBatch<Kind extends RowKind> {
  * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
  * aborts; without a signal about ten seconds.
  * @param keys without repetitions, which DynamoDB refuses
- * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all
+ * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all;
+ *   `concurrency`: calls at the same time
  * @returns the rows that exist
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   { client, name: tableName, signal }: Table,
   keys: readonly KeyOf<Kind>[],
-  { consistent = true, attributes }: { consistent?: boolean; attributes?: readonly Name[] } = {},
+  {
+    consistent = true,
+    attributes,
+    concurrency = CONCURRENCY,
+  }: { consistent?: boolean; attributes?: readonly Name[]; concurrency?: number } = {},
 ): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
   const rows = new RowMap<Kind, Name>();
   const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, units: 0 }));
@@ -101,7 +106,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
     }
   }
 
-  await forEach(batches, readBatch, { signal });
+  await forEach(batches, readBatch, { concurrency, signal });
   return { rows, batches };
 }
 

@@ -19,7 +19,7 @@ import { startDynamoDb } from '../local/dynamodb-local.ts';
 export const PAST_CACHE_MS = 120_000;
 
 /** Long enough that even on a busy machine merges move all their alerts and pages have their whole live status. */
-const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000, movesMs: 600_000 };
+const PATIENT = { ...TIME_LIMITS, callMs: 600_000, inventoryMs: 60_000, liveStatusMs: 60_000 };
 
 const ignore = () => undefined;
 
@@ -32,7 +32,6 @@ export const eventOf = ({ method, path }: ListedOperation, appKey: string, body:
   body: JSON.stringify(body),
 });
 
-/** The handlers of the operations over a table. */
 export function benchHandlers(table: Table) {
   let aheadMs = 0;
   const deps: Deps = {

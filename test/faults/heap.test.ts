@@ -19,10 +19,7 @@ const SHARE_FAILING = 0.02;
 const MAX_BYTES_A_CALL = 40;
 /** A call's signal is kept until it aborts, which must have happened before the heap is measured. */
 const LIMIT_MS = 500;
-const timeLimits = {
-  ...{ callMs: LIMIT_MS, authorizerMs: LIMIT_MS, inventoryMs: LIMIT_MS, liveStatusMs: LIMIT_MS },
-  movesMs: LIMIT_MS,
-};
+const timeLimits = { callMs: LIMIT_MS, authorizerMs: LIMIT_MS, inventoryMs: LIMIT_MS, liveStatusMs: LIMIT_MS };
 const silent = () => undefined;
 /** In place of a log and metrics that keep everything. */
 const SILENT = {

@@ -114,6 +114,7 @@ const POLICIES: Record<string, string[]> = {
     'Allow cloudwatch:DescribeAlarms cloudwatch:GetMetricData logs:DescribeLogGroups logs:GetQueryResults logs:StopQuery on *',
     'Allow dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem on Table.Arn',
     'Allow dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',
+    'Allow dynamodb:Query on Table.Arn/index/open-alerts',
     'Allow logs:FilterLogEvents logs:StartQuery on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:/Service/*',
     `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
     `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,

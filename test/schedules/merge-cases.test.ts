@@ -151,6 +151,25 @@ it('of three pending merges of the same alerts the last one wins, though their r
   expect(new Set(await world.placements())).toEqual(new Set([world.three]));
 });
 
+it('a large merge that has written its rows, but not its origins, gets them when it is finished', async () => {
+  const world = await newWorld(4);
+  const [taken = ''] = world.alerts;
+  let isCommitted = false;
+  const through = world.connect(async (request) => {
+    if (isCommitted && request.input.UpdateExpression?.includes('other_ids')) throw noReply();
+    // It has read that the alert is in the first incident.
+    if (isTransaction(request) && !isCommitted) await world.merge({ alert_ids: [taken], incident_id: world.two });
+    isCommitted ||= isTransaction(request);
+    return world.apply(request);
+  });
+  // Its clock is ahead, so that it is committed at the first attempt.
+  await world.merge({ alert_ids: world.alerts, incident_id: world.one }, { through, ...hourAhead });
+  expect(new Set(await world.placements())).toEqual(new Set([world.one]));
+  expect(await world.tenant.pending()).toHaveLength(1);
+  const [, { moves }] = (await world.expectTrue()) as [unknown, EntryWithMoves];
+  expect(moves.find(({ alertId }) => alertId === taken)?.from).toBe(world.two);
+});
+
 it('the first two large merges of an account, one of them between the reads and the commit of the other, are both finished', async () => {
   const world = await newWorld(8);
   const between = () => world.mergePending(world.one, { alert_ids: world.alerts.slice(0, 4) });

@@ -39,7 +39,6 @@ export const PATIENT_LIMITS: TimeLimits = {
   authorizerMs: 30_000,
   inventoryMs: 30_000,
   liveStatusMs: 30_000,
-  movesMs: 30_000,
 };
 
 /** A new table at the run's DynamoDB. @param options `stream`: whether it has a stream */

@@ -1,10 +1,10 @@
 /** Which incident each alert is in: read here, and changed by the entries that take the alert. */
 
-import { backoff, CONCURRENCY, CONFLICT, chunksOf, forEach, THROTTLING } from '../../shared/concurrency.ts';
+import { backoff, CONFLICT, chunksOf, forEach, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { isAsRead, set } from '../../table/expression.ts';
-import { alertShard, keys } from '../../table/keys.ts';
+import { keys } from '../../table/keys.ts';
 import { batchGet } from '../../table/read.ts';
 import type { AlertRow } from '../../table/rows.ts';
 import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
@@ -78,9 +78,16 @@ export interface MergeLimits {
 export interface MoveOptions extends MergeLimits {
   /** The rows as read before the commit. They are read again only after a change. */
   known?: Assignments | undefined;
-  /** Partition keys of alerts that are written at the same time. */
+  /** Transactions that are sent at the same time. */
   concurrency?: number;
 }
+
+/**
+ * Rows of a transaction, and transactions at the same time: few, since they take the write units of all calls to the table. DynamoDB Local
+ * even makes one call after another, at about a millisecond for each row of a transaction: 16 transactions of 100 rows leave
+ * the calls behind them, and themselves, without a reply in time, and the attempts that are repeated then double the queue.
+ */
+const MOVES = { rows: 50, concurrency: 2 } as const;
 
 /**
  * Writes a committed entry to the rows of its alerts. Any number of callers may do so for any entries at the same time, and repeatedly:
@@ -92,7 +99,7 @@ export async function moveAlerts(
   table: Table,
   account: Int64,
   { entry: { sequence }, moves }: EntryWithMoves,
-  { known, transactionItems = TRANSACTION_ITEMS, concurrency = CONCURRENCY }: MoveOptions = {},
+  { known, transactionItems = TRANSACTION_ITEMS, concurrency = MOVES.concurrency }: MoveOptions = {},
 ): Promise<void> {
   const tooLarge: string[] = [];
 
@@ -115,11 +122,8 @@ export async function moveAlerts(
     }
   }
 
-  // The chunks of one partition key are written one after the other, since they share its capacity.
-  const byPartition = Map.groupBy(moves, ({ alertId }) => alertShard(alertId));
-  const movePartition = async (group: readonly Move[], signal: AbortSignal) => {
-    for (const chunk of chunksOf(group, transactionItems)) await move(withSignal(table, signal), chunk, known);
-  };
-  await forEach(byPartition.values(), movePartition, { concurrency, signal: table.signal });
+  const chunks = chunksOf(moves, Math.min(transactionItems, MOVES.rows));
+  const moveChunk = (chunk: readonly Move[], signal: AbortSignal) => move(withSignal(table, signal), chunk, known);
+  await forEach(chunks, moveChunk, { concurrency, signal: table.signal });
   if (tooLarge.length > 0) throw new AlertsTooLargeError(tooLarge);
 }

@@ -4,7 +4,7 @@ import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { laterOrder } from '../../ingest/order.ts';
 import { backoff, forEach, LOG_HEAD_CONFLICT, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
-import { type Table, withSignal } from '../../table/client.ts';
+import type { Table } from '../../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
 import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';
@@ -52,8 +52,6 @@ export interface CommitOptions<Result> extends MergeLimits {
    * @returns `result`: there is nothing to commit
    */
   prepare(head: LogHead | undefined): Promise<{ prepared: PreparedEntry } | { result: Result }>;
-  /** Creates, after the commit, the signal that ends the moves. */
-  moveSignal?: () => AbortSignal;
 }
 
 /** A committed entry. `unfinished`: why the rows of some of its alerts are not written yet; finish-merges writes them. */
@@ -64,12 +62,12 @@ export interface CommittedEntry {
 
 /**
  * Commits an entry and moves its alerts; retries while others change what it depends on.
- * @param table its signal ends the attempts to commit, not the moves
+ * @param table its signal ends the attempts to commit, and the moves
  * @throws what `prepare` and {@link commit} throw: nothing is committed, or the outcome is unknown
  */
 export async function commitAndMove<Result>(
   table: Table,
-  { prepare, moveSignal, transactionItems }: CommitOptions<Result>,
+  { prepare, transactionItems }: CommitOptions<Result>,
 ): Promise<CommittedEntry | { result: Result }> {
   const attempts: PreparedEntry[] = [];
   let head: LogHead | undefined;
@@ -86,7 +84,7 @@ export async function commitAndMove<Result>(
     if (!entry.large) return { committed };
     try {
       const options = { known: rows, transactionItems };
-      return { committed: await finishEntry(withSignal(table, moveSignal?.()), account, committed, options) };
+      return { committed: await finishEntry(table, account, committed, options) };
     } catch (error) {
       return { committed, unfinished: { error } };
     }

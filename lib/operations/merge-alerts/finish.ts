@@ -1,7 +1,7 @@
 /** Finishes committed large entries: by their own calls, and by the function finish-merges. */
 import type { Context, SQSEvent } from 'aws-lambda';
 import type { Deps } from '../../deps.ts';
-import { allInOrder, backoff, CONCURRENCY, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
+import { allInOrder, backoff, isUnavailable, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { EXISTS, set } from '../../table/expression.ts';
@@ -68,7 +68,8 @@ async function storeOrigins(table: Table, account: Int64, found: EntryWithMoves)
 const MAX_RETRIES = 8;
 
 /**
- * Finishes a committed merge. When DynamoDB is unavailable, it retries with fewer calls at once until the table's signal aborts.
+ * Finishes a committed merge, by one transaction after another, since no call waits for it. When DynamoDB is unavailable, it retries until
+ * the table's signal aborts.
  * @throws AlertsTooLargeError after all other alerts are moved, EntryMissingError at once
  */
 export async function finishMerge(
@@ -82,8 +83,7 @@ export async function finishMerge(
       const { pending = [] } = await readLogHead(table, account);
       if (!pending.some(({ sequence }) => sequence === id.sequence)) return retries === 0 ? 'not pending' : 'finished';
       const [found] = await readEntries(table, account, [id]);
-      const concurrency = Math.max(1, Math.floor(CONCURRENCY / 2 ** retries));
-      await finishEntry(table, account, found as EntryWithMoves, { transactionItems, concurrency });
+      await finishEntry(table, account, found as EntryWithMoves, { transactionItems, concurrency: 1 });
       return 'finished';
     } catch (error) {
       const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;

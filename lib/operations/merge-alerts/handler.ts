@@ -31,17 +31,15 @@ const READ_BUDGET = {
 
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
-  const { log, metrics, timeLimits } = deps;
+  const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.
   const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
   const readBudget = createRateLimiter(READ_BUDGET, deps);
 
   return async function merge(call: MergeCall) {
-    const { signal } = call;
-    const table = withSignal(deps.table, signal);
+    const table = withSignal(deps.table, call.signal);
     const merged = await commitAndMove(table, {
       prepare: createPreparer({ call, deps, table, knownEntries, readBudget, transactionItems }),
-      moveSignal: () => AbortSignal.any([signal, AbortSignal.timeout(timeLimits.movesMs)]),
       transactionItems,
     }).catch((error) => {
       throw refusalOf(error, call.body.incident_id.toLowerCase());

@@ -38,6 +38,8 @@ export interface ReaderOptions {
 const SMALL_UNITS = 125;
 /** Alerts that a large merge reads first. Their units show what the rest costs. */
 const FIRST_READ = 500;
+/** Calls at the same time that read alerts: few, for the reason of `MOVES`. */
+const READ_CONCURRENCY = 5;
 /** Maximum ids that an error message names. */
 const MAX_NAMED = 10;
 
@@ -101,7 +103,7 @@ export function createTargetReader({ request, table, now, readBudget, transactio
   }
 
   async function read(wanted: readonly KeyOf<Kind>[]) {
-    const { rows, batches } = await batchGet(table, wanted, { attributes });
+    const { rows, batches } = await batchGet(table, wanted, { attributes, concurrency: READ_CONCURRENCY });
     return { rows, units: unitsOf(batches) };
   }
 

@@ -8,10 +8,10 @@ export function addFindCommand(program: AdminCommand): void {
   program
     .command('find')
     .explain(
-      'Find what an id names, in all accounts: host, alert, incident, work item, app key, account, or the request_id of a merge',
+      'Find what an id names, in all accounts: host, alert, incident, work item, app key, account, the key of an alert, or the request_id of a merge',
       'find 64f000000000000000000001',
     )
-    .argument('<id>', 'the id; of an app key at least its first 8 characters')
+    .argument('<id>', 'the id, or the key of an alert; of an app key at least its first 8 characters')
     .shows(findId);
 }
 
@@ -42,4 +42,4 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
 const nothingText = (id: string) =>
   REQUEST_ID.test(id)
     ? `No merge has the request_id ${id} among the newest ${HISTORIES_SEARCHED} incidents of each account: the logs have every call.`
-    : `No account has anything with the id ${id}. Ids of hosts and work items must match exactly, including case.`;
+    : `No account has anything with the id ${id}. Ids of hosts and work items, and keys of alerts, must match exactly, including case.`;

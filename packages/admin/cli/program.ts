@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { addAccountCommands } from './accounts-command.ts';
+import { addAlertCommands } from './alert-command.ts';
 import { addAppKeyCommands } from './app-keys-command.ts';
 import { addAuditCommand } from './audit-command.ts';
 import { addCheckCommands } from './check-command.ts';
@@ -56,6 +57,7 @@ export function createProgram(io: Io): AdminCommand {
   addMergeCommands(program);
   addCheckCommands(program);
   addHostCommands(program);
+  addAlertCommands(program);
   addFeedCommands(program);
   addRelayCommands(program);
   addAuditCommand(program);

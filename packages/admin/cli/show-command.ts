@@ -1,15 +1,14 @@
 import { styleText } from 'node:util';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
 import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
-import { stringifyJson } from '../../../lib/shared/json.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
-import { effectsOf, type ListedMerge, listHistory, listIncidents, readAlert, readIncident } from '../incidents/list.ts';
+import { effectsOf, type ListedMerge, listHistory, listIncidents, readIncident } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { line, printable, timeText, withHexBytes } from '../text/printable.ts';
+import { line, printable, timeText } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError, type Io } from './io.ts';
-import { plainTable, recordsTable } from './output.ts';
+import { fieldsText, plainTable, recordsTable } from './output.ts';
 
 type ShowSession = Session<AccountOptions>;
 
@@ -32,12 +31,6 @@ export function addShowCommands(program: AdminCommand): void {
     )
     .ofAccount()
     .shows(showIncidents);
-  show
-    .command('alert')
-    .explain('Show an alert and the incident that it is in', 'show alert 64f0000000000000000000a1 --account 42')
-    .argument('<alert-id>', 'its ObjectID', objectId)
-    .ofAccount()
-    .shows(showAlert);
   show
     .command('work-item')
     .explain('Show a work item, also a deleted one', 'show work-item wi-1001 --account 42')
@@ -87,16 +80,6 @@ async function showIncidents({ table, options: { account } }: ShowSession): Prom
   };
 }
 
-async function showAlert({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
-  const alert = await readAlert(table, account, id);
-  if (!alert) throw new CliError(`Account ${account} has no alert ${id}.`);
-  const { pk: _pk, sk: _sk, ...fields } = alert;
-  const incident =
-    fields.incident_id === undefined ? undefined : await readIncident(table, account, fields.incident_id);
-  const shown = { ...fields, ...(incident && { incident_title: incident.title }) };
-  return { json: shown, text: () => fieldsText({ incident_id: 'none', ...shown }) };
-}
-
 async function showWorkItem({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const stored = await readWorkItem(table, account, id);
   if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
@@ -123,19 +106,6 @@ async function showFleet(session: ShowSession): Promise<ReadResult> {
   const counts = await countFleet(session);
   const edge_clusters = Object.fromEntries(counts.edge_clusters);
   return { json: { account_id: account, ...counts, edge_clusters }, text: () => fleetText(counts, session.io) };
-}
-
-/** The fields of a row, one a line; times also in readable form. */
-function fieldsText(row: object): string {
-  const rows = Object.entries(row).map(([field, value]) => {
-    const shown = withHexBytes(value);
-    const text = typeof shown === 'object' ? stringifyJson(shown) : String(shown);
-    return [
-      `  ${field}`,
-      /_ms$/.test(field) && !/interval/.test(field) ? `${text} (${timeText(Number(value))})` : text,
-    ];
-  });
-  return plainTable(rows);
 }
 
 function entryText(item: ListedMerge): string {

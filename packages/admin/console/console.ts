@@ -36,8 +36,8 @@ const POLICY = {
 };
 /** The end of the only path that takes a form. */
 const CHECK_PATH = /\/health$/;
-/** Maximum bytes of an id or filter: a key of DynamoDB has at most 1,024, with its prefix. */
-const MAX_ID_BYTES = 900;
+/** Maximum bytes of an id or filter: a sort key of DynamoDB has at most 1,024. */
+const MAX_ID_BYTES = 1_024;
 
 /** @returns `listener` answers requests; `signInPath` is the path and query by which one browser signs in */
 export function createConsole(options: ConsoleOptions) {

@@ -6,7 +6,7 @@ import { command, type View } from './view.ts';
 export async function findPage(view: Omit<View, 'account'>): Promise<Html> {
   const id = view.query.id?.trim() ?? '';
   const found = id === '' ? [] : await find(view.table, id);
-  const none = `Nothing has the id ${id}. Ids of hosts and work items are exact; a request_id is one of a merge, in the newest ${HISTORIES_SEARCHED} incidents of each account.`;
+  const none = `Nothing has the id ${id}. Ids of hosts and work items, and keys of alerts, are exact; a request_id is one of a merge, in the newest ${HISTORIES_SEARCHED} incidents of each account.`;
   const rows = tableOf({
     head: ['id', 'kind', 'account', 'what', 'how to show it'],
     rows: found.map(({ kind, account, accountName, id: name, detail, command: { words, idArgument }, page }) => [

@@ -1,20 +1,22 @@
-/** The pages of incidents, an incident and an alert: their merges, who made them, and the commands that undo them. */
+/** The pages of incidents and of an incident: their alerts and merges, who made them, and the commands that undo them. */
 
 import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import type { IncidentRow } from '../../../lib/table/rows.ts';
+import { readAlertItems } from '../incidents/alerts.ts';
 import {
+  alertsOfIncident,
   countAlerts,
   effectsOf,
   type ListedMerge,
   listHistory,
   listLatestMerges,
-  readAlert,
   readIncident,
 } from '../incidents/list.ts';
 import { countText } from '../text/printable.ts';
+import { alertsTable } from './alerts-page.ts';
 import {
   badge,
   copyable,
@@ -34,9 +36,10 @@ import { command, NotFound, nameCallers, type View } from './view.ts';
 /** Incidents whose histories a page reads, merges that it lists, and alert ids that it lists for each merge. */
 const INCIDENTS_READ = 100;
 const MERGES_LISTED = 50;
+const ALERTS_LISTED = 50;
 const IDS_SHOWN = 100;
-/** Alerts that a page counts unless the reader asks for all. Each takes some 150 bytes to read. */
-const ALERTS_COUNTED = 20_000;
+/** Alerts of an account that a page reads unless the reader asks for all. */
+const ALERTS_READ = 20_000;
 
 type Incidents = ReadonlyMap<string, IncidentRow>;
 
@@ -110,7 +113,8 @@ async function nameMembers({ table, account }: View, ids: readonly (Int64 | unde
   return (id: Int64) => rows.of(keys.member(account.account_id, id))?.name ?? `member ${id}`;
 }
 
-async function readMerges(view: View, { before, also = [] }: { before?: string | undefined; also?: string[] }) {
+/** The merges into the newest incidents and into some others, with functions that show them. */
+export async function readMerges(view: View, { before, also = [] }: { before?: string | undefined; also?: string[] }) {
   const options = { incidents: INCIDENTS_READ, before, extraIncidents: also };
   const { incidents, items: all, next } = await listLatestMerges(view.table, view.account.account_id, options);
   const isWhole = next === undefined && before === undefined;
@@ -120,6 +124,8 @@ async function readMerges(view: View, { before, also = [] }: { before?: string |
   return { all, incidents, next, scope, ...(await mergeRenderers(view, all, incidents)) };
 }
 
+const alertsRead = ({ query }: View) => (query.read === 'all' ? Number.POSITIVE_INFINITY : ALERTS_READ);
+
 export async function incidentsPage(view: View): Promise<Html> {
   const { account, query, table } = view;
   const accountId = account.account_id;
@@ -127,7 +133,7 @@ export async function incidentsPage(view: View): Promise<Html> {
     await Promise.all([
       readMerges(view, { before: query.before }),
       readLogHead(table, accountId),
-      countAlerts(table, accountId, query.count === 'all' ? Number.POSITIVE_INFINITY : ALERTS_COUNTED),
+      countAlerts(table, accountId, alertsRead(view)),
     ]);
   const isLastShown = last === 0 || all[0]?.entry.sequence === last;
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
@@ -137,7 +143,7 @@ export async function incidentsPage(view: View): Promise<Html> {
     alerts ? (alerts.get(incidentId) ?? 0) : '',
     entries.get(incidentId)?.length ?? 0,
   ]);
-  const count = link(href([accountId, 'incidents'], { ...query, count: 'all' }), 'Count the alerts of each incident');
+  const count = link(href([accountId, 'incidents'], { ...query, read: 'all' }), 'Count the alerts of each incident');
   return html`
 ${pending.length > 0 && html`<p>${link(href([accountId, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
 ${scope && html`<p>${scope} ${!isLastShown && html`<strong>The account's last merge, ${last}, is in none of them.</strong>`}</p>`}
@@ -151,9 +157,10 @@ ${moreLink(next && href([accountId, 'incidents'], { before: next }), 'Further in
 export async function incidentPage(view: View, incidentId: string): Promise<Titled> {
   const { table, account } = view;
   const accountId = account.account_id;
-  const [incident, all] = await Promise.all([
+  const [incident, all, alerts] = await Promise.all([
     readIncident(table, accountId, incidentId),
     listHistory(table, accountId, incidentId),
+    alertsSection(view, incidentId),
   ]);
   if (!incident) throw new NotFound(`Account ${accountId} has no incident ${incidentId}.`);
   const { ownerOf, merges } = await mergeRenderers(view, all, new Map([[incidentId, incident]]), incidentId);
@@ -165,26 +172,33 @@ ${facts([
   ['owner', owner === undefined ? 'none' : ownerOf(owner)],
 ])}
 </section>
+${alerts}
 ${section('Merges, latest first', merges(all.toReversed(), 'Nothing was merged into this incident.'))}`;
   return { title: title || incidentId, body };
 }
 
-export async function alertPage(view: View, alertId: string): Promise<Titled> {
-  const { account_id: accountId } = view.account;
-  const alert = await readAlert(view.table, accountId, alertId);
-  if (!alert) throw new NotFound(`Account ${accountId} has no alert ${alertId}.`);
-  const { incident_id: incident, moved_from: previous, title } = alert;
-  const also = [incident, previous].filter((id) => id !== undefined);
-  const { all, scope, incidentLink, merges } = await readMerges(view, { also });
-  const ofAlert = all.filter(({ alertIds }) => alertIds.includes(alertId));
-  const body = html`
-<section>
-${facts([
-  ['id', copyable(alertId)],
-  ['incident', incident === undefined ? 'none' : incidentLink(incident)],
-])}
-</section>
-${scope && html`<p>${scope} It also covers the incidents that the alert was in last.</p>`}
-${section('History', merges(ofAlert, 'No merge mentions this alert.'))}`;
-  return { title: title || alertId, body };
+/** The alerts that are in an incident now, the latest start first. */
+async function alertsSection(view: View, incidentId: string): Promise<Html> {
+  const { table, account, query } = view;
+  const accountId = account.account_id;
+  const to = (change: View['query']) => href([accountId, 'incident', incidentId], { ...query, ...change });
+  const all = await alertsOfIncident(table, accountId, incidentId, alertsRead(view));
+  if (!all) {
+    const note = `The account has more than ${countText(ALERTS_READ, 'alert')}.`;
+    return section('Alerts', html`<p>${note} ${link(to({ read: 'all' }), 'Read all of them')}</p>`);
+  }
+  const from = Math.max(0, Math.trunc(Number(query.from)) || 0);
+  const reached = from + ALERTS_LISTED;
+  const listed = all.slice(from, reached).map(({ alert_id }) => alert_id);
+  const open = all.filter(({ open_partition }) => open_partition !== undefined).length;
+  const note = all.length > 0 && html`<p>${countText(all.length, 'alert')}, ${open.toLocaleString('en')} open</p>`;
+  const none = 'No alert is in this incident.';
+  const items = await readAlertItems(table, accountId, listed);
+  const rows = alertsTable(
+    view,
+    items.map(({ incident: _thisOne, ...alert }) => alert),
+    none,
+  );
+  const more = moreLink(reached < all.length ? to({ from: String(reached) }) : undefined, 'Next alerts');
+  return section('Alerts', html`${note}${rows}${more}`);
 }

@@ -5,8 +5,9 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
-import type { AccountRow, WorkItemRow } from '../../../lib/table/rows.ts';
+import type { AccountRow, AlertRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
+import { isAlertKey, OBJECT_ID } from '../incidents/alerts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
 import { timeText } from '../text/printable.ts';
 
@@ -31,14 +32,13 @@ export interface Found {
 /** In each account, the number of newest incidents whose histories are searched for a request id. */
 export const HISTORIES_SEARCHED = 100;
 
-const OBJECT_ID = /^[0-9a-f]{24}$/i;
 /** The beginning of a key's hash. The `app-key` commands require 8 digits; a hash has 64. */
 const KEY_ID = /^[0-9a-f]{8,64}$/i;
 export const REQUEST_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
  * Finds an id in all accounts: of an account, app key (at least its first digits), incident, alert, host or work
- * item, or the request_id of a merge.
+ * item, the key of an alert, or the request_id of a merge.
  */
 export async function find(table: Table, id: string): Promise<Found[]> {
   const accounts = await readAllAccounts(table);
@@ -69,7 +69,7 @@ function* findAccountsAndKeys(accounts: readonly AccountRow[], id: string): Gene
   }
 }
 
-/** Finds rows with the id in their key. Costs at most five read units for each account. */
+/** Finds rows with the id in their key. Costs at most six read units for each account, and one for each alert that is found by its key. */
 async function findRows(table: Table, accounts: readonly AccountRow[], id: string): Promise<Found[]> {
   // DynamoDB's sort keys have at most 1,024 bytes.
   const isStorable = id !== '' && id.isWellFormed() && Buffer.byteLength(id) <= 1_024;
@@ -79,15 +79,24 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
     keys.hostStatus(account, id),
     keys.workItem(account, id),
     ...(OBJECT_ID.test(id) ? [keys.incident(account, id), keys.alert(account, id)] : []),
+    ...(isAlertKey(id) ? [keys.alertKey(account, id)] : []),
   ];
-  const attributes = ['title', 'incident_id', 'deleted_at_ms', 'deleted_by', 'version'] as const;
-  const { rows } = await batchGet(table, accounts.flatMap(keysOf), { attributes, consistent: false });
+  const { rows } = await batchGet(table, accounts.flatMap(keysOf), {
+    attributes: [...ALERT, ...OTHERS],
+    consistent: false,
+  });
+  const lastOf = ({ account_id: account }: AccountRow) => {
+    const last = rows.of(keys.alertKey(account, id))?.alert_id;
+    return last === undefined ? [] : [keys.alert(account, last)];
+  };
+  const { rows: ofKeys } = await batchGet(table, accounts.flatMap(lastOf), { attributes: ALERT, consistent: false });
   return accounts.flatMap((account) => {
     const { account_id: accountId } = account;
     const show = (what: string) => ({ words: `show ${what} --account ${accountId}`, idArgument: id });
     const all: Omit<Found, 'account' | 'accountName'>[] = [];
     const incident = rows.of(keys.incident(accountId, id));
     const alert = rows.of(keys.alert(accountId, id));
+    const lastAlert = lastOf(account).map((key) => ofKeys.of(key))[0];
     const item = rows.of(keys.workItem(accountId, id));
     const host = rows.of(keys.host(accountId, id));
     const status = rows.of(keys.hostStatus(accountId, id));
@@ -96,16 +105,16 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
       const page = { path: [accountId, 'incident', lower] };
       all.push({ kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
     }
-    if (alert) {
-      const detail = `${quoted(alert.title)}; in ${alert.incident_id === undefined ? 'no incident' : `incident ${alert.incident_id}`}`;
-      all.push({
-        kind: 'alert',
-        id: lower,
-        detail,
-        command: show('alert'),
-        page: { path: [accountId, 'alert', lower] },
-      });
-    }
+    // The alert that has the id, and the last one of the key.
+    for (const found of [alert, lastAlert])
+      if (found)
+        all.push({
+          kind: 'alert',
+          id: found === alert ? lower : id,
+          detail: `${quoted(found.title)}; ${stateText(found)}`,
+          command: { words: `alert show --account ${accountId}`, idArgument: id },
+          page: { path: [accountId, 'alert', found.sk] },
+        });
     if (host ?? status) {
       const detail = host ? 'in the inventory' : 'reports, and is not in the inventory';
       all.push({ kind: 'host', id, detail, command: show('host'), page: { path: [accountId, 'host'], query: { id } } });
@@ -117,6 +126,16 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
     }
     return all.map((found) => foundIn(account, found));
   });
+}
+
+const ALERT = ['alert_id', 'alert_key', 'title', 'incident_id', 'alert_severity', 'open_partition'] as const;
+const OTHERS = ['deleted_at_ms', 'deleted_by', 'version'] as const;
+
+type FoundAlert = Pick<AlertRow, Exclude<(typeof ALERT)[number], 'alert_id' | 'title'>>;
+
+function stateText({ alert_key, alert_severity, incident_id, open_partition }: FoundAlert): string {
+  const state = alert_key === undefined ? '' : `${open_partition === undefined ? 'ended' : alert_severity}, `;
+  return `${state}in ${incident_id === undefined ? 'no incident' : `incident ${incident_id}`}`;
 }
 
 /** A stored text that facts follow, which it could forge without its quotes. */

@@ -14,7 +14,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
-import type { IncidentRow } from '../../../lib/table/rows.ts';
+import type { AlertRow, IncidentRow } from '../../../lib/table/rows.ts';
 import { countText } from '../text/printable.ts';
 
 /** A history entry, as operators see it. */
@@ -67,18 +67,38 @@ export async function listIncidents(table: Table, account: Int64) {
   return incidents;
 }
 
+const PLACE = ['alert_id', 'incident_id', 'started_at_ms', 'open_partition'] as const;
+type PlacedAlert = Pick<AlertRow, (typeof PLACE)[number]>;
+
+/** Reads all alerts of an account. @returns false if it has more than `limit` */
+async function eachAlert(table: Table, account: Int64, limit: number, visit: (alert: PlacedAlert) => void) {
+  let total = 0;
+  await forEach(shardsOf(partitions.alert, account), async (shard) => {
+    for await (const alert of queryAll(table, shard, { attributes: PLACE })) {
+      total += 1;
+      if (total > limit) return;
+      visit(alert);
+    }
+  });
+  return total <= limit;
+}
+
 /** The number of alerts of each incident, by its id; undefined: the account has more than `limit` alerts. */
 export async function countAlerts(table: Table, account: Int64, limit: number) {
   const counts = new Map<string, number>();
-  let total = 0;
-  await forEach(shardsOf(partitions.alert, account), async (shard) => {
-    for await (const { incident_id } of queryAll(table, shard, { attributes: ['incident_id'] })) {
-      total += 1;
-      if (total > limit) return;
-      if (incident_id !== undefined) counts.set(incident_id, (counts.get(incident_id) ?? 0) + 1);
-    }
+  const isWhole = await eachAlert(table, account, limit, ({ incident_id }) => {
+    if (incident_id !== undefined) counts.set(incident_id, (counts.get(incident_id) ?? 0) + 1);
   });
-  return total > limit ? undefined : counts;
+  return isWhole ? counts : undefined;
+}
+
+/** The alerts in an incident, the latest start first; undefined: the account has more than `limit` alerts. */
+export async function alertsOfIncident(table: Table, account: Int64, incidentId: string, limit: number) {
+  const found: PlacedAlert[] = [];
+  const isWhole = await eachAlert(table, account, limit, (alert) => {
+    if (alert.incident_id === incidentId) found.push(alert);
+  });
+  return isWhole ? found.sort((a, b) => (b.started_at_ms ?? 0) - (a.started_at_ms ?? 0)) : undefined;
 }
 
 /**
@@ -149,5 +169,3 @@ export function effectsOf(
 }
 
 export const readIncident = (table: Table, account: Int64, id: string) => getRow(table, keys.incident(account, id));
-
-export const readAlert = (table: Table, account: Int64, id: string) => getRow(table, keys.alert(account, id));

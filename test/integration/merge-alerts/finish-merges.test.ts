@@ -5,7 +5,7 @@ import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alert
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { expectMerged, finishEntries } from '../../support/incidents.ts';
-import { PATIENT_LIMITS, type TestDeps, testDeps } from '../../support/service.ts';
+import { type TestDeps, testDeps } from '../../support/service.ts';
 import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from './merging.ts';
 
 const context = { getRemainingTimeInMillis: () => 30_000 };
@@ -48,24 +48,18 @@ describe('a merge that is cut short after its commit', () => {
     }
   });
 
-  it('is left pending when the time for its moves, or that of its call, is over', async () => {
-    for (const ends of ['moves', 'call']) {
-      const { one, alerts, send, apply, connect, tenant } = await newWorld(40);
-      const times = { moves: new AbortController(), call: new AbortController() };
-      let moves = -1;
-      const through = connect((request) => {
-        if (isTransaction(request)) moves += 1;
-        if (moves === 2) times[ends as keyof typeof times].abort();
-        return apply(request);
-      });
-      const timeLimits = { ...PATIENT_LIMITS, movesMs: 1_234 };
-      const timeout = vi.spyOn(AbortSignal, 'timeout');
-      timeout.mockImplementation((ms) => times[ms === 1_234 ? 'moves' : 'call'].signal);
-      const deps = testDeps(through, { timeLimits });
-      expectEnvelope(await send({ alert_ids: alerts, incident_id: one }, { deps }), 200);
-      expect(await tenant.pending()).toHaveLength(1);
-      timeout.mockRestore();
-    }
+  it('is left pending when the time of its call is over', async () => {
+    const { one, alerts, send, apply, connect, tenant } = await newWorld(40);
+    const time = new AbortController();
+    let moves = -1;
+    const through = connect((request) => {
+      if (isTransaction(request)) moves += 1;
+      if (moves === 2) time.abort();
+      return apply(request);
+    });
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
+    expectEnvelope(await send({ alert_ids: alerts, incident_id: one }, { through }), 200);
+    expect(await tenant.pending()).toHaveLength(1);
   });
 
   it('fails its message when the time of finish-merges is nearly over, and the next attempt goes on', async () => {

@@ -47,6 +47,7 @@ async function makeAcme(text = 'Acme'): Promise<Table> {
     { kind: 'work_item', ...deleted, title: text, more: { [text]: [text] } },
     { kind: 'incident', incident_id: INCIDENT, title: text },
     ...ALERTS.map((alert_id) => ({ kind: 'alert', alert_id, title: text })),
+    { kind: 'alert', alert_key: 'db-7/root', title: text, labels: { [text]: text }, at_ms },
   ].map((line) => ({ account_id: 42, ...line }));
   expect(await admin('import -', { stdin: lines(...data) })).toMatchObject({ exitCode: 0 });
   const merge = ['merge', 'alerts', INCIDENT, ...ALERTS, '--account', '42', '--comment', text, '--title', `${text} 2`];
@@ -174,6 +175,7 @@ describe('a command that writes', async () => {
     ['gateway-keys create', 'of 2 accounts exist', 'gateway key', 'account account appKey appKey appKey audit audit'],
     ['import -', 'Imported 1 member.', '-', 'audit member'],
     ['host retire --account 42 --stale-for 30d', '1 host retired.', '1 host', 'audit host hostStatus retirement'],
+    ['alert close db-7/root --account 42', /^Alert \w{24} closed\.$/, 'alert ', 'alert alertKey audit'],
     ['work-item restore wi-1001 --account 42', 'is at version 3.', 'work item wi-1001', 'audit workItem'],
     ['rum restore --account 42', 'RUM resource of account 42 restored.', 'RUM resource', 'audit rumResource'],
     [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],

@@ -3,6 +3,7 @@ import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
 import { browseFleet } from '../../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
 import { keys, partitions } from '../../../../lib/table/keys.ts';
+import { openAlerts } from '../../../../lib/table/open-alerts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
@@ -104,12 +105,21 @@ describe('text that others have written', () => {
     const { account } = tenant;
     await putAccount(table, { account_id: account, name: HOSTILE, permissions: [HOSTILE] });
     const incident = await tenant.incident({ title: HOSTILE, owner_id: 7 });
-    const alert = objectId();
+    const [alert, openId] = [objectId(), objectId()];
+    const open = {
+      ...{ alert_id: openId, alert_key: HOSTILE, title: HOSTILE, description: HOSTILE, labels: { [HOSTILE]: HOSTILE } },
+      ...{ source_url: `javascript:${HOSTILE}`, alert_severity: 'Critical', incident_id: incident },
+      ...{
+        open_partition: openAlerts.partition(account, 'Critical', openId),
+        open_at: openAlerts.sortKey(NOW, openId),
+      },
+    };
     const command = { by: HOSTILE, command: HOSTILE, target: HOSTILE, detail: HOSTILE };
     const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, deleted_at_ms: NOW, deleted_by: HOSTILE };
     for (const [key, row] of [
       [keys.member(account, 7), { member_id: 7, name: HOSTILE }],
       [keys.alert(account, alert), { alert_id: alert, title: HOSTILE }],
+      [keys.alert(account, openId), open],
       [keys.host(account, HOSTILE), inventory({ agent_version: HOSTILE, edge_cluster: HOSTILE })],
       [keys.workItem(account, HOSTILE), item],
       [keys.rumResource(account), { version: HOSTILE, status: HOSTILE }],
@@ -127,12 +137,15 @@ describe('text that others have written', () => {
       [`/${account}/incidents`, 5],
       [`/${account}/incident/${incident}`, 5],
       [`/${account}/alert/${alert}`, 4],
+      [`/${account}/alerts`, 6],
+      [`/${account}/alert/${openId}`, 8],
       [`/${account}/account`, 6],
       [`/${account}/work-items`, 5],
       [`/find?id=${encoded}`, 5],
       [`/${account}/fleet?cluster=${encoded}&version=${encoded}`, 11],
     ] as const)
       expect((await harmless(path)).split(SHOWN).length - 1, path).toBeGreaterThanOrEqual(times);
+    expect(await harmless(`/${account}/alert/${openId}`)).not.toContain('href="javascript:');
   });
 
   it('is not found in an address that is longer than any key, and is cut where it is long', async () => {

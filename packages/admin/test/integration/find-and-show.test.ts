@@ -203,5 +203,6 @@ it('show incident and alert show what is stored, and the history', async () => {
     ...['title: Checkout is down → New', 'owner: none → 7', 'comment: one cause'],
   ])
     expect(out).toContain(text);
-  expect(await jsonOf(show(`alert ${alerts[0]}`))).toMatchObject({ incident_id: to, incident_title: 'New' });
+  const alert = await jsonOf(`alert show ${alerts[0]} --account ${tenant.account}`);
+  expect(alert).toMatchObject({ incident: { incident_id: to, title: 'New' }, moved_from: from });
 });

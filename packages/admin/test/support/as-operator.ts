@@ -6,6 +6,7 @@ import { resourcesOf } from '../../../local/template.ts';
 interface Statement {
   Effect: 'Allow' | 'Deny';
   Action: string | string[];
+  Resource: unknown;
   Condition?: Record<string, Record<string, string[] | string>>;
 }
 
@@ -20,9 +21,19 @@ function statements(): Statement[] {
 const isLike = (text: string, pattern: string) =>
   RegExp(`^${pattern.split('*').map(RegExp.escape).join('.*')}$`).test(text);
 
-/** Whether a statement is about a request. @param leadingKey of a request that has none: undefined */
-function concerns({ Action, Condition = {} }: Statement, action: string, leadingKey: string | undefined): boolean {
+/** What a request is about. */
+interface Request {
+  action: string;
+  leadingKey?: string | undefined;
+  /** Absent: the table itself. */
+  index?: string | undefined;
+}
+
+/** Whether a statement is about a request. */
+function concerns({ Action, Resource, Condition = {} }: Statement, { action, leadingKey, index }: Request): boolean {
   if (![Action].flat().includes(`dynamodb:${action}`)) return false;
+  const [, ofIndex] = /\/index\/([\w-]+)/.exec(JSON.stringify(Resource)) ?? [];
+  if (ofIndex !== index) return false;
   return Object.entries(Condition).every(([operator, { 'dynamodb:LeadingKeys': patterns = [], ...others }]) => {
     // The only condition that the policy has; IAM does not apply it to a request without keys.
     if (operator !== 'ForAnyValue:StringLike' || Object.keys(others).length > 0)
@@ -31,27 +42,29 @@ function concerns({ Action, Condition = {} }: Statement, action: string, leading
   });
 }
 
-const effectsOf = (action: string, leadingKey?: string) =>
+const effectsOf = (request: Request) =>
   statements()
-    .filter((statement) => concerns(statement, action, leadingKey))
+    .filter((statement) => concerns(statement, request))
     .map(({ Effect }) => Effect);
 
 /** Whether the policy denies an action, also to whom another policy allows it. */
-export const isDenied = (action: string, leadingKey?: string) => effectsOf(action, leadingKey).includes('Deny');
+export const isDenied = (action: string, leadingKey?: string) => effectsOf({ action, leadingKey }).includes('Deny');
 
 /** Whether the policy allows an action. Source: IAM User Guide, "Policy evaluation logic": a `Deny` overrides each `Allow`. */
-export const isAllowed = (action: string, leadingKey?: string) =>
-  effectsOf(action, leadingKey).includes('Allow') && !isDenied(action, leadingKey);
+export const isAllowed = (action: string, leadingKey?: string, index?: string) => {
+  const effects = effectsOf({ action, leadingKey, index });
+  return effects.includes('Allow') && !effects.includes('Deny');
+};
 
-type Keyed = { Key?: { pk: { S: string } }; Item?: { pk: { S: string } } };
+type Keyed = { Key?: { pk: { S: string } }; Item?: { pk: { S: string } }; IndexName?: string };
 
 /** The actions that IAM evaluates for a call: those of a transaction, one by one. */
-function* actionsOf(action: string, body: string): Generator<[action: string, leadingKey: string | undefined]> {
+function* actionsOf(action: string, body: string): Generator<Parameters<typeof isAllowed>> {
   const input = JSON.parse(body) as Keyed & { TransactItems?: Record<string, Keyed>[] };
   if (action === 'TransactWriteItems')
     for (const item of input.TransactItems ?? [])
       for (const [verb, { Key, Item }] of Object.entries(item)) yield [`${verb}Item`, (Key ?? Item)?.pk.S];
-  else yield [action, (input.Key ?? input.Item)?.pk.S];
+  else yield [action, (input.Key ?? input.Item)?.pk.S, input.IndexName];
 }
 
 /** Starts a proxy to DynamoDB that refuses what the policy does not allow. */

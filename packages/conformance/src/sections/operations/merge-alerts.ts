@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { readHistory } from '../../../../../lib/operations/merge-alerts/entry.ts';
-import { readAlert, readIncident } from '../../../../admin/incidents/list.ts';
+import { readAlert } from '../../../../admin/incidents/alerts.ts';
+import { readIncident } from '../../../../admin/incidents/list.ts';
 import { data, invalid, refused } from '../../answers.ts';
 import { type ApiClient, MERGE } from '../../api-client.ts';
 import { OWNER, ROUNDED } from '../../data.ts';

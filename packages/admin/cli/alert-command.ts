@@ -1,0 +1,119 @@
+import { Option } from 'commander';
+import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { type Table, withSignal } from '../../../lib/table/client.ts';
+import { SEVERITIES, type Severity } from '../../../lib/table/rows.ts';
+import { writeRecord } from '../data/load.ts';
+import { serviceClock } from '../fleet/hosts.ts';
+import { allOpenAlerts, findAlert, itemOf, readAlert } from '../incidents/alerts.ts';
+import { line, timeText } from '../text/printable.ts';
+import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
+import { CliError } from './io.ts';
+import { fieldsText, recordsTable } from './output.ts';
+
+const COLUMNS = ['severity', 'alert_id', 'started', 'incident_id', 'title', 'alert_key'] as const;
+
+export function addAlertCommands(program: AdminCommand): void {
+  const alert = program
+    .command('alert')
+    .explain('List, show and close alerts', 'alert list --account 42', 'alert close db-7/root --account 42');
+  alert
+    .command('list')
+    .explain('List open alerts, the latest start first', 'alert list --account 42', 'alert list --account 42 --json')
+    .ofAccount()
+    .addOption(new Option('--severity <severity>', 'only alerts of this severity').choices(SEVERITIES))
+    .shows(list);
+  alert
+    .command('show')
+    .explain(
+      'Show an alert, its state and the incident that it is in',
+      'alert show 64f0000000000000000000a1 --account 42',
+    )
+    .argument('<alert>', 'its id or key')
+    .ofAccount()
+    .shows(show);
+  alert
+    .command('close')
+    .explain(
+      'End an open alert, as a record with the status Ok does. If its sender still sees the cause, it opens another one.',
+      'alert close db-7/root --account 42',
+    )
+    .argument('<alert>', 'its id or key')
+    .ofAccount()
+    .writes(close);
+}
+
+type ListSession = Session<AccountOptions & { severity?: Severity }>;
+
+async function list({ table, options: { account, severity } }: ListSession): Promise<ReadResult> {
+  const alerts = await Array.fromAsync(allOpenAlerts(table, account, severity));
+  return {
+    json: alerts,
+    text: () => recordsTable(alerts.map(columnsOf), COLUMNS),
+    ifEmpty: alerts.length === 0 && `Account ${account} has no open alerts${severity ? ` that are ${severity}` : ''}.`,
+  };
+}
+
+const columnsOf = ({ alert_id, alert_key, alert_severity, title, start_time, incident }: AlertItem) => ({
+  ...{ alert_id, alert_key, title },
+  severity: alert_severity,
+  started: secondsText(start_time),
+  incident_id: incident?.incident_id ?? 'none',
+});
+
+const secondsText = (seconds: Int64 | undefined) => timeText(Number(seconds) * 1_000);
+
+async function requireAlert(table: Table, account: Int64, name: string) {
+  const row = await findAlert(table, account, name);
+  if (!row) throw new CliError(line`Account ${account} has no alert ${name}.`);
+  return row;
+}
+
+async function show({ table, options: { account } }: Session<AccountOptions>, name: string): Promise<ReadResult> {
+  const row = await requireAlert(table, account, name);
+  const { moved_sequence, moved_from } = row;
+  const item = await itemOf(table, account, row);
+  const json = { ...item, ...(moved_sequence !== undefined && { moved_sequence, moved_from: moved_from ?? null }) };
+  const { incident, ...fields } = json;
+  const texts = Object.entries(fields).map(([name, value]) => {
+    const isTime = /_(time|at)$/.test(name);
+    return [name, !isTime ? value : value === 0 ? 'open' : secondsText(value as Int64)];
+  });
+  const incidentText = incident ? `${incident.incident_id} ${incident.title ?? '(does not exist)'}` : 'none';
+  return { json, text: () => fieldsText({ ...Object.fromEntries(texts), incident: incidentText }) };
+}
+
+async function close(session: WritingSession<AccountOptions>, name: string): Promise<WriteResult> {
+  const { io, table, options, dryRun, audit } = session;
+  const { account } = options;
+  // A time before the alert is read, so that a record that comes meanwhile is later.
+  const sentMs = (await serviceClock(withSignal(table, io.signal), io.now))();
+  const { alert_id, alert_key, open_partition, title, description, labels, source_url } = await requireAlert(
+    table,
+    account,
+    name,
+  );
+  if (alert_key === undefined) throw new CliError(`Alert ${alert_id} has no key: it is neither open nor ended.`);
+  const json = { alert_id, alert_key };
+  if (open_partition === undefined)
+    return { text: `Alert ${alert_id} has ended already.`, json: { ...json, closed: false } };
+  if (dryRun) return { text: `Alert ${alert_id} would be closed.`, json };
+  // A record replaces all content, so it repeats what the alert has.
+  const content = {
+    title,
+    ...(description !== undefined && { description }),
+    ...(labels && { labels }),
+    ...(source_url !== undefined && { source_url }),
+  };
+  const record = recordOfEntity(
+    { kind: 'alert', account_id: account, alert_key, alert_status: 'Ok', ...content },
+    { sentMs, messageId: 'alert close', line: 1 },
+  );
+  await audit.around([account], `alert ${alert_id}`, async () => {
+    await writeRecord(table, record);
+    if ((await readAlert(table, account, alert_id))?.open_partition !== undefined)
+      throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);
+  });
+  return { text: `Alert ${alert_id} closed.`, json: { ...json, closed: true } };
+}

@@ -1,0 +1,201 @@
+/** How operators see alerts, in the commands and in the console, and how they end one. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { keys } from '../../../../lib/table/keys.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
+import { ingestOver } from '../../../../test/support/ingest.ts';
+import { newTable, put, stored } from '../../../../test/support/service.ts';
+import { alertsOfIncident } from '../../incidents/list.ts';
+import { serveConsole, textOf } from '../support/console-pages.ts';
+import { type AdminOptions, adminOf } from '../support/run-admin.ts';
+
+const MINUTE_MS = 60_000;
+const table = await newTable();
+const admin = adminOf(table);
+const console = await serveConsole({ table });
+await console.signIn();
+afterAll(console.close);
+
+/** An account with a sender of alerts. */
+async function newSender() {
+  const tenant = await newAccount(table);
+  const { account } = tenant;
+  const ingest = ingestOver(table);
+  const run = (args: string, options?: AdminOptions) => admin([...args.split(' '), '--account', `${account}`], options);
+  return {
+    ...tenant,
+    run,
+    json: async (args: string, options?: AdminOptions) => JSON.parse((await run(`${args} --json`, options)).out),
+    page: async (path: string) => textOf((await console.page(`/${account}/${path}`)).text),
+    html: async (path: string) => (await console.page(`/${account}/${path}`)).text,
+    /** Sends a record of a key that is some minutes old. */
+    async send(alert_key: string, alert_status: string, minutes: number, fields: object = {}) {
+      const at_ms = Date.now() - minutes * MINUTE_MS;
+      await ingest.send({
+        kind: 'alert',
+        account_id: account,
+        title: `${alert_key}!`,
+        alert_key,
+        alert_status,
+        at_ms,
+        ...fields,
+      });
+      expect(ingest.refused).toEqual([]);
+      return String((await stored(table, keys.alertKey(account, alert_key)))?.alert_id);
+    },
+  };
+}
+
+const CONTENT = {
+  title: 'Disk 7 is full',
+  description: 'It has 3 GB left',
+  labels: { instance: 'db-7', team: 'storage' },
+  source_url: 'https://grafana.example.com/d/1',
+};
+
+describe('open alerts', async () => {
+  const sender = await newSender();
+  const incident = await sender.incident({ title: 'Storage' });
+  const critical = await sender.send('disk', 'Critical', 30, { ...CONTENT, incident_id: incident });
+  const warning = await sender.send('cpu', 'Warning', 5);
+  const ended = await sender.send('net', 'Info', 50, { incident_id: incident });
+  await sender.send('net', 'Ok', 10);
+  await sender.alerts(1, incident);
+
+  it('are listed by the command as the API lists them, the latest start first', async () => {
+    const item = {
+      alert_key: 'disk',
+      alert_severity: 'Critical',
+      incident: { incident_id: incident, title: 'Storage' },
+    };
+    expect(await sender.json('alert list')).toMatchObject([{ alert_id: warning }, { alert_id: critical, ...item }]);
+    expect(await sender.json('alert list --severity Critical')).toMatchObject([{ alert_id: critical }]);
+    const { out } = await sender.run('alert list');
+    const rows = `Warning +${warning} +[-\\d]+ [:\\d]+ UTC +none +cpu! +cpu\nCritical +${critical} .* ${incident} +Disk 7 is full +disk\n`;
+    expect(out).toMatch(new RegExp(rows));
+    expect(await sender.run('alert list --severity Info')).toMatchObject({
+      exitCode: 0,
+      out: '',
+      err: expect.stringContaining('no open alerts that are Info'),
+    });
+  });
+
+  it('are listed by the console with severity, labels, age and incident, and by severity', async () => {
+    const row = 'Disk 7 is full Critical instance=db-7 team=storage [-:\\d ]+ UTC 30 minutes ago Storage';
+    expect(await sender.page('alerts')).toMatch(
+      new RegExp(`Open 1 Critical 1 Warning .*cpu! Warning .*5 minutes ago .*${row}`),
+    );
+    const filtered = await sender.page('alerts?severity=Critical');
+    expect(filtered).toMatch(/Open 1 Critical 1 Warning .*alert list --account=\d+ --severity=Critical --table t/);
+    expect(filtered).toMatch(new RegExp(`alert status labels started incident ${row}`));
+    expect(filtered).not.toContain('cpu!');
+    expect(await sender.html('alerts?severity=Critical')).toMatch(
+      /class="chip critical" href="\d+\/alerts" aria-current="true"/,
+    );
+  });
+
+  it('are on the page of their incident, with those that have ended or have no key', async () => {
+    const shown = await sender.page(`incident/${incident}`);
+    expect(shown).toMatch(
+      /Alerts 3 alerts, 1 open alert status labels started ended Disk 7 is full Critical .*30 minutes ago net! ended .* Alert \w{24} Merges/,
+    );
+    expect(await alertsOfIncident(table, sender.account, incident, 4)).toHaveLength(3);
+    expect(await alertsOfIncident(table, sender.account, incident, 3)).toBeUndefined();
+    const empty = await sender.incident();
+    expect(await sender.page(`incident/${empty}`)).toContain('No alert is in this incident.');
+  });
+
+  it('have a page and a command that show their state, content and incident', async () => {
+    const page = await sender.page(`alert/${critical}`);
+    const facts = `status Critical incident Storage started .* 30 minutes ago last record .*description It has 3 GB left source ${CONTENT.source_url} id ${critical} Copy key disk Copy close .*alert close ${critical} --account \\d+ --table t`;
+    expect(page).toMatch(new RegExp(facts));
+    expect(page).toMatch(/Labels instance db-7 team storage/);
+    expect(await sender.html(`alert/${critical}`)).toContain(`<a href="${CONTENT.source_url}">`);
+    expect(await sender.page(`alert/${ended}`)).toMatch(/^(?!.*alert close).*status ended .* ended .* 10 minutes ago/);
+    for (const name of ['disk', critical, critical.toUpperCase()])
+      expect(await sender.json(`alert show ${name}`)).toMatchObject({ alert_id: critical, ...CONTENT, end_time: 0 });
+    const { out } = await sender.run('alert show disk');
+    expect(out).toMatch(/start_time +[-\d]+ [:\d]+ UTC\n.*end_time +open\n.*incident +\w{24} Storage\n/s);
+  });
+
+  it('are found by their key, in all accounts', async () => {
+    const other = await newSender();
+    const last = await other.send('disk', 'Ok', 1);
+    const found: { account_id: number }[] = JSON.parse((await admin('find disk --json')).out);
+    const ofAccount = (account: number) => found.filter(({ account_id }) => account_id === account);
+    const what = { kind: 'alert', id: 'disk' };
+    expect(ofAccount(sender.account)).toMatchObject([
+      { ...what, detail: `"Disk 7 is full"; Critical, in incident ${incident}` },
+    ]);
+    expect(ofAccount(other.account)).toMatchObject([{ ...what, detail: '"disk!"; ended, in no incident' }]);
+    const results = (await console.page('/find?id=disk')).text;
+    for (const [{ account }, id] of [
+      [sender, critical],
+      [other, last],
+    ] as const)
+      expect(results).toContain(`<a href="${account}/alert/${id}">disk</a>`);
+  });
+
+  it('are listed in pages', async () => {
+    const many = await newSender();
+    await Promise.all(Array.from({ length: 130 }, (_, index) => many.send(`k${index}`, 'Info', index + 1)));
+    const titles = Array.from({ length: 130 }, (_, index) => `k${index}!`);
+    expect((await many.json('alert list')).map(({ title }: { title: string }) => title)).toEqual(titles);
+    const seen: string[] = [];
+    for (let path: string | undefined = 'alerts'; path; ) {
+      const text = await many.html(path);
+      seen.push(...[...text.matchAll(/>(k\d+!)</g)].map(([, title = '']) => title));
+      path = /href="\d+\/([^"]*)">Next alerts/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(seen).toEqual(titles);
+  });
+});
+
+describe('alert close', () => {
+  it('ends an alert as a record does, with its content, and is audited; the sender may open another', async () => {
+    const sender = await newSender();
+    const id = await sender.send('disk', 'Critical', 3, CONTENT);
+    expect((await sender.run('alert close disk')).out).toBe(`Alert ${id} closed.\n`);
+    expect(await sender.json('alert show disk')).toMatchObject({ alert_id: id, alert_status: 'Ok', ...CONTENT });
+    expect(await sender.json('alert list')).toEqual([]);
+    expect(await sender.json('audit')).toMatchObject([
+      { command: 'alert close', target: `alert ${id}`, result: 'done' },
+    ]);
+    const row = await stored(table, keys.alert(sender.account, id));
+    expect(row).toMatchObject({ event: 'AlertResolved', ended_at_ms: expect.any(Number) });
+    expect(await sender.json('alert close disk')).toMatchObject({ alert_id: id, closed: false });
+    expect(await sender.send('disk', 'Critical', -1)).not.toBe(id);
+  });
+
+  it.each([-60, 60])('is right although its clock is %d minutes off', async (minutes) => {
+    const sender = await newSender();
+    await sender.send('disk', 'Critical', 1);
+    const now = () => Date.now() + minutes * MINUTE_MS;
+    expect((await sender.run('alert close disk', { now })).exitCode).toBe(0);
+    const [{ end_time }] = [await sender.json('alert show disk')];
+    expect(Math.abs(end_time * 1_000 - Date.now())).toBeLessThan(MINUTE_MS);
+  });
+
+  it('leaves an alert open whose record is later, and says so', async () => {
+    const sender = await newSender();
+    const id = await sender.send('disk', 'Critical', -4);
+    const detail = `Alert ${id} stays open: it has a later record.`;
+    expect(await sender.run('alert close disk')).toEqual({ exitCode: 1, out: '', err: `${detail}\n` });
+    expect(await sender.json('alert list')).toMatchObject([{ alert_id: id }]);
+    expect(await sender.json('audit')).toMatchObject([{ result: 'failed', detail }]);
+  });
+
+  it('refuses an alert without a key, and one that there is not', async () => {
+    const sender = await newSender();
+    const id = 'b'.repeat(24);
+    await put(table, keys.alert(sender.account, id), { alert_id: id, title: 't' });
+    expect(await sender.run(`alert close ${id}`)).toMatchObject({
+      exitCode: 1,
+      err: expect.stringContaining('has no key'),
+    });
+    for (const name of ['disk', 'a'.repeat(24), 'x'.repeat(2_000)])
+      expect(await sender.run(`alert close ${name}`)).toMatchObject({
+        exitCode: 1,
+        err: expect.stringContaining(`no alert ${name}`),
+      });
+  });
+});
