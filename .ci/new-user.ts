@@ -28,11 +28,12 @@ async function signIn() {
   const { headers } = await fetch(address, { redirect: 'manual' });
   const home = new URL(headers.get('location') ?? '', address);
   const [cookie = ''] = headers.getSetCookie();
-  /** Waits until the console finds the id, with this text. */
-  return (id: string, text: string) =>
-    until(`the console shows ${id} with ${text}`, async () => {
+  /** Waits until the console finds the id, with these texts. */
+  return (id: string, ...texts: string[]) =>
+    until(`the console shows ${id} with ${texts.join(' and ')}`, async () => {
       const page = await fetch(new URL(`find?id=${id}`, home), { headers: { Cookie: cookie } });
-      return (await page.text()).includes(text);
+      const shownText = await page.text();
+      return texts.every((text) => shownText.includes(text));
     });
 }
 const expectFound = await signIn();
@@ -52,7 +53,7 @@ async function sendMergeAndUndo(): Promise<void> {
   const { alerts } = await call('/feed/alertmanager');
   await expectFound(await alertmanagerId(alerts[0]), alerts[0].annotations.summary);
   const { records } = await call('/feed/records');
-  await expectFound(records[0].alert_id, `${records[0].title}; in no incident`);
+  await expectFound(records[0].alert_id, records[0].title, 'in no incident');
   const { alert_ids, incident_id: incident } = await call('/alert/merge');
   for (const id of alert_ids) await expectFound(id, `in incident ${incident}`);
   const admin = shown('docs/operate.md', /^(admin\(\).*)$/m);
@@ -145,7 +146,7 @@ async function receiveFromAlertmanager(): Promise<void> {
   {
     await using alertmanager = await startAlertmanager();
     id = await alertmanagerId(await fire(alertmanager.url, diskFull));
-    await expectFound(id, 'Disk 9 is full; in no incident');
+    await expectFound(id, 'Disk 9 is full', 'in no incident');
   }
   await using alertmanager = await startAlertmanager();
   // Without a start of its own, the alert starts anew.

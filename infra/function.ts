@@ -97,7 +97,6 @@ export function createFunction(
 const writingTo = ({ logGroupArn }: LogGroup) =>
   new PolicyStatement({ actions: ['logs:CreateLogStream', 'logs:PutLogEvents'], resources: [logGroupArn] });
 
-/** What `GRANTS` lists for a function. */
 const grantsOn = ({ tableArn }: ITableV2, name: FunctionName) =>
   GRANTS[name].map((grant) => {
     const { actions, on, attributes } = grant;

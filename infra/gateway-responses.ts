@@ -31,7 +31,6 @@ function template(code: ErrorCode, message = en.codes[code]): string {
   return `{"request_id":"$context.requestId","error":{"code":"${code}","message":${JSON.stringify(message)}}}`;
 }
 
-/** The gateway response of each type: status, headers and envelope. */
 export function gatewayResponses(): GatewayResponseOptions[] {
   return CODES.map(([type, code, message]) => {
     const { status } = ERROR_CODES[code];

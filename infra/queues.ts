@@ -110,7 +110,6 @@ export interface IngestQueuesProps {
  * commands call it the *feed* (docs/feed.md).
  */
 export class IngestQueues extends Construct {
-  /** The ingest queue. */
   readonly queue: Queue;
   /** Records that ingest-records refused, with the reasons, and messages that failed `maxReceiveCount` times. */
   readonly refused: Queue;

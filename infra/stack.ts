@@ -23,7 +23,6 @@ const AUTHORIZER_TIMEOUT = Duration.seconds(2);
 /** Routes that read nothing. */
 const OTHER_TIMEOUT = Duration.seconds(5);
 
-/** The whole service. */
 export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props?: StackProps) {
     super(scope, id, props);

@@ -96,7 +96,6 @@ function optionKind(schema: Schema, schemas: Record<string, Schema>): string {
   return { boolean: 'flag', string: 'text', integer: 'integer' }[String(type)] ?? 'json';
 }
 
-/** The entry of the command of an operation. */
 function commandOf(operation: DescribedOperation, schemas: Record<string, Schema>): string {
   const { operationId: method, summary } = operation;
   const { properties = {} } = schemas[requestName(operation)] as { properties?: Record<string, Schema> };

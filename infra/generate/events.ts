@@ -171,7 +171,6 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
   AppKeyRevoked: appKeyEvent('An app key is refused from now on.', 'app-key revoke'),
 };
 
-/** The type and the detail of a sample of each event. */
 export const eventSamples = () =>
   Object.entries(EVENTS).map(([type, { sample }], index) => ({
     type,

@@ -48,7 +48,6 @@ export const escapedForSqs = (json: string): string =>
 /** The JSON text of a message, as SQS takes it. */
 export const messageText = (value: unknown): string => escapedForSqs(stringifyJson(value));
 
-/** A message to send. */
 export interface QueueMessage {
   readonly MessageBody: string;
   readonly MessageGroupId?: string | undefined;

@@ -12,7 +12,6 @@ export const mergeMessage = (key: Key): QueueMessage => ({
   MessageGroupId: String(parseKey(key)?.account),
 });
 
-/** The message for the queue of events. */
 export const eventMessage = (event: ServiceEvent): QueueMessage => ({
   MessageBody: messageText(event),
   MessageGroupId: String(event.detail.account_id),

@@ -15,7 +15,6 @@ import { eventOf, replacedRowOf, type ServiceEvent, writtenRowOf } from './event
 /** Sends payloads. @returns for each, in the same order, whether it was accepted */
 type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
 
-/** What `relay` sends to. */
 export interface RelayTargets {
   /** Takes the keys of large entries, merges and undos, for finish-merges. */
   readonly merges: Send<Key>;

@@ -95,10 +95,8 @@ export type RefusalName = keyof typeof REFUSALS;
 
 export const codeOf = (name: RefusalName): ErrorCode => REFUSALS[name];
 
-/** The values of each refusal's message. */
 export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends CodeWith<infer Values> ? Values : never };
 
-/** A refusal's name and the values of its message. */
 export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
 
 /** One offending field of a request body. */
@@ -163,7 +161,6 @@ type RefusalArguments<K extends RefusalName> = Explanations[K] extends undefined
   ? [values?: undefined, headers?: Record<string, string>]
   : [values: Explanations[K], headers?: Record<string, string>];
 
-/** Builds the {@link ApiError} of a refusal. */
 export const refusal = <K extends RefusalName>(name: K, ...[values, headers]: RefusalArguments<K>): ApiError =>
   new ApiError(REFUSALS[name], { name, values } as Explanation, headers);
 

@@ -22,7 +22,6 @@ const keysOf = ({ account_id, host_id }: IngestRecord['entity']) => ({
 
 const isEarlier = (order: Order) => all(EXISTS, isBelow('row_order', order));
 
-/** Replaces the inventory, or retires the host. */
 export async function writeHost(table: Table, records: readonly IngestRecord[]): Promise<boolean> {
   const retirement = latestOf(records.filter(({ retired }) => retired));
   const inventory = latestOf(records.filter(({ retired }) => !retired));
@@ -77,7 +76,6 @@ const SNAPSHOT = {
 };
 const HEALTH = { orderAttribute: 'health_order', fields: { health_at_ms: undefined } };
 
-/** What a report replaces. */
 function partsOf({ entity, atMs, order, orders }: IngestRecord): Part[] {
   const { health_at_ms, reason_codes, ...fields } = fieldsOf(entity);
   const ttl = ttlOf(order, STATUS_DAYS);

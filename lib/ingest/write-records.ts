@@ -1,4 +1,4 @@
-/** Writes feed records to the table. docs/feed.md says what a record does to a stored row. */
+/** Writes records to the table. docs/feed.md says what a record does to a stored row. */
 import type { Int64 } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { all, expression, isAsRead, isBelow } from '../table/expression.ts';
@@ -12,7 +12,6 @@ import type { IngestRecord } from './kinds.ts';
 import { isBefore, latestOf, type Order, orderOfTime } from './order.ts';
 import { writeParts } from './parts.ts';
 
-/** Groups records by their rows. */
 export const byRow = (records: readonly IngestRecord[]): IngestRecord[][] => [
   ...Map.groupBy(records, ({ entity }) => rowName(keyOf(entity))).values(),
 ];
@@ -44,7 +43,6 @@ export async function writeAllButRefused(
 
 type Writer = (table: Table, records: readonly IngestRecord[], latest: IngestRecord) => Promise<boolean>;
 
-/** Replaces the whole row by the latest record. */
 const replaceRow: Writer = async (table, _records, latest) =>
   (await putRow(table, rowOf(latest), isBelow('row_order', latest.order))).done;
 

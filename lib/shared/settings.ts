@@ -24,7 +24,6 @@ export const SETTINGS = {
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
 } as const satisfies Record<string, SettingSpec & { readonly env: string }>;
 
-/** The values of {@link SETTINGS}. */
 export type SettingValues = {
   [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['type'] extends 'integer' ? number : boolean;
 };

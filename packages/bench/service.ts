@@ -32,7 +32,6 @@ export const eventOf = ({ method, path }: ListedOperation, appKey: string, body:
   body: JSON.stringify(body),
 });
 
-/** The handlers of the operations over a table. */
 export function benchHandlers(table: Table) {
   let aheadMs = 0;
   const deps: Deps = {

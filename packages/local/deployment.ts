@@ -8,7 +8,6 @@ import type { UsagePlan, UsagePlans } from './usage-plans.ts';
 
 export type Deployment = ReturnType<typeof readDeployment>;
 
-/** A method of the API. */
 export interface Route {
   /** Such as `POST`, or `ANY`. */
   readonly method: string;

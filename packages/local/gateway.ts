@@ -21,7 +21,6 @@ export interface Served {
 
 export interface GatewayOptions {
   readonly deployment: Deployment;
-  /** Runs a function of the deployment. */
   readonly invoke: (functionName: string, event: unknown) => Promise<unknown>;
   /** The clock of the throttles; by default one that never goes back. */
   readonly now?: () => number;

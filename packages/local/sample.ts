@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { PERMISSIONS } from '../../lib/http/operation.ts';
 import { orderOf } from '../../lib/ingest/order.ts';
 import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
+import { getRumResource, USAGE_FIELDS } from '../../lib/operations/get-rum-resource/schema.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 
 /** The app keys of the sample. They are public, so only for local use. */
@@ -170,15 +171,26 @@ const INCIDENTS = [
 ] as const;
 const ALERTS = ['p99 above threshold', 'error rate above 5 %', 'health check failed', 'queue depth rising'] as const;
 
-/** Statuses of the first alerts, which have keys. */
-const STATUSES = ['Critical', 'Warning', 'Info', 'Ok'] as const;
+/** The statuses of those alerts that have keys, by their indexes. */
+const STATUSES: Readonly<Record<number, 'Critical' | 'Warning' | 'Info' | 'Ok'>> = {
+  ...{ 0: 'Critical', 1: 'Warning', 2: 'Info', 3: 'Ok' },
+  ...{ 12: 'Warning', 13: 'Critical', 14: 'Warning', 15: 'Info' },
+};
+
+/** The first alert is one that the README's notification sends again. */
+const NOTIFIED = {
+  alert_key: 'alertmanager 9a1c0f3f6ed1c1a4',
+  title: 'Disk 7 is full',
+  labels: { alertname: 'DiskFull', instance: 'db-7', severity: 'critical' },
+  source_url: undefined,
+};
 
 /** What an alert with a key has. With its order, as in an export, it keeps the id of the sample. */
 function keyedFields(index: number, title: string, nowMs: number): object {
   const status = STATUSES[index];
   if (status === undefined) return {};
   const started_at_ms = nowMs - (index + 1) * 480_000;
-  const cluster = CLUSTERS[index];
+  const cluster = CLUSTERS[index % CLUSTERS.length];
   const order = orderOf(nowMs - 60_000, { sentMs: nowMs - 60_000, messageId: 'sample', line: index + 1 });
   return {
     alert_key: title,
@@ -188,6 +200,7 @@ function keyedFields(index: number, title: string, nowMs: number): object {
     source_url: `https://grafana.example.com/d/clusters?var-cluster=${cluster}`,
     started_at_ms,
     ...(status === 'Ok' && { alert_severity: 'Warning', ended_at_ms: nowMs - 60_000 }),
+    ...(index === 0 && NOTIFIED),
   };
 }
 
@@ -217,35 +230,21 @@ const WORK_ITEMS = [
   'Roll back to 4.10.7',
 ] as const;
 
+/** The example of the operation, with times about now. */
 function rumLines(nowSeconds: number): string[] {
   const day = 86_400;
-  const days = { 'error.days': 30, 'long_task.days': 15, 'resource.days': 15, 'session.days': 30, 'view.days': 30 };
-  return [
-    line('rum_resource', {
-      product: 'rum',
-      version: 'professional',
-      status: 'enabled',
-      offering_id: 30_211,
-      order_id: 'ord-20260418-0017',
-      resource_id: 'rum-1-primary',
-      resource_name: 'Web and mobile',
-      created_at: nowSeconds - 210 * day,
-      updated_at: nowSeconds - 3 * day,
-      window_start_time: nowSeconds - 12 * day,
-      window_end_time: nowSeconds + 18 * day,
-      'action.days': 30,
-      ...days,
-      'session_investigate.free_cnt': 100_000,
-      'session_measure.free_cnt': 500_000,
-      'session_replay.free_cnt': 20_000,
-    }),
-    line('rum_usage', {
-      'session_investigate.used_cnt': 41_873,
-      'session_measure.used_cnt': 203_114,
-      'session_replay.used_cnt': 7_950,
-      session_limit_reached: false,
-    }),
-  ];
+  const { account_id: _account, ...example } = getRumResource.example.data;
+  const times = {
+    created_at: nowSeconds - 210 * day,
+    updated_at: nowSeconds - 3 * day,
+    window_start_time: nowSeconds - 12 * day,
+    window_end_time: nowSeconds + 18 * day,
+  };
+  const usageFields: readonly string[] = USAGE_FIELDS;
+  const fields = Object.entries({ ...example, ...times });
+  const ofRow = (isUsage: boolean) =>
+    Object.fromEntries(fields.filter(([name]) => usageFields.includes(name) === isUsage));
+  return [line('rum_resource', ofRow(false)), line('rum_usage', ofRow(true))];
 }
 
 /** The sample as lines of docs/data-format.md. @param reporting whether {@link sampleReports} will go on sending reports of the hosts */

@@ -1,6 +1,5 @@
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 
-/** A resource of a CloudFormation template. */
 export interface Resource {
   Type: string;
   // biome-ignore lint/suspicious/noExplicitAny: a template holds whatever CloudFormation takes
@@ -38,7 +37,6 @@ export function functionIdOf(expression: unknown): string {
   return /"Fn::GetAtt":\["(\w+)","Arn"\]/.exec(JSON.stringify(expression))?.[1] ?? '';
 }
 
-/** The functions of the service by their names. */
 export function functionsOf(template: Template): Map<string, Resource & { id: string }> {
   const names = Object.keys(GRANTS) as FunctionName[];
   return new Map(

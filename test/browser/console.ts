@@ -45,8 +45,10 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
   const [incident, alert] = await Promise.all(
     ['incident', 'alert'].map((kind) => page.locator(`.merges a[href*="/${kind}/"]`).first().getAttribute('href')),
   );
-  const accountPages = ['fleet', 'incidents', 'work-items', 'account', 'health'].map((name) => `1/${name}`);
-  for (const path of ['', 'feed', 'find?id=x', 'nowhere', ...accountPages, host, incident, alert])
+  const openAlert = await closesAlert(page, home);
+  const names = ['fleet', 'alerts', 'alerts?severity=Warning', 'incidents', 'work-items', 'account', 'health'];
+  const accountPages = names.map((name) => `1/${name}`);
+  for (const path of ['', 'feed', 'find?id=x', 'nowhere', ...accountPages, host, incident, alert, openAlert])
     for (const { page } of [desktop, phone]) {
       await page.goto(`${home}/${path}`);
       await expectReadable(page);
@@ -114,6 +116,23 @@ async function findsAndUndoesMerge(page: Page, phone: Page, surroundings: Surrou
   assert.match(undone.stdout, /^2 of 2 alerts moved back\. History entry \d+\.\n$/);
   await follow(phone, phone.getByRole('link', { name: 'Refresh' }));
   assert.match(await phone.innerText('.merges'), /^Undo of \d+ into .*operator local user.*undone/s);
+}
+
+/** The page of open alerts leads to those of a severity, and the command on an alert's page closes it. @returns the address of an open one */
+async function closesAlert(page: Page, home: string): Promise<string | null> {
+  await page.goto(`${home}/1/alerts`);
+  const alerts = page.getByRole('region', { name: 'Open alerts' });
+  const before = await alerts.locator('tbody tr').count();
+  await follow(page, page.locator('main > p').getByRole('link', { name: /\d Info$/ }));
+  const titles = alerts.locator('tbody th a');
+  const [first, second] = [titles.first(), titles.nth(1)];
+  const stays = await second.getAttribute('href');
+  await follow(page, first);
+  const command = page.locator('dd', { hasText: 'alert close' }).locator('code');
+  assert.match((await shell('bash', ['-c', await command.innerText()])).stdout, /^Alert \w{24} closed\.\n$/);
+  await page.goto(`${home}/1/alerts`);
+  assert.equal(await alerts.locator('tbody tr').count(), before - 1);
+  return stays;
 }
 
 /** A page refreshes by itself if asked to. */

@@ -70,7 +70,7 @@ export async function newAccount(table: Table) {
     },
     member: (id: number | bigint) => put(table, keys.member(account, id), { member_id: id, name: 'Ada' }),
     incidentRow: (id: string) => stored(table, keys.incident(account, id)),
-    /** The rows that keep the order of its merges. */
+    /** Its log head, as the rows of a partition. */
     logHead: () => storedUnder(table, partitions.logHead(account)),
     /** Sequences of the merges that are pending. */
     pending: async () => Object.keys((await stored(table, keys.logHead(account)))?.pending ?? {}),

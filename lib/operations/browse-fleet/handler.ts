@@ -59,7 +59,6 @@ const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
 
 /** Lists one page of the caller's hosts that match the filters, each with its current status. */
 function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
-  /** Refuses every call while the subsystem is switched off. */
   function checkAvailable(): void {
     if (!settings.serviceMapEnabled)
       throw refusal('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });

@@ -59,7 +59,6 @@ function isDone(stored: WorkItemRow | undefined, { atMs, by, version }: Deletion
   return isInt64(undone?.version) && isNext(undone.version) && undone.at_ms === atMs && undone.by === by;
 }
 
-/** Why the deletion was not applied. */
 function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version: Int64): ApiError {
   if (!stored || stored.deleted_at_ms !== undefined) return refusal('workItemNotFound', { workItemId });
   return refusal('versionDiffers', { given: String(version), stored: String(stored.version) });

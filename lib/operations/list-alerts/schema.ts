@@ -66,7 +66,7 @@ export const listAlerts = {
     additionalProperties: false,
   },
   example: {
-    request: { limit: 1, alert_severity: 'Critical' },
+    request: { alert_keys: [exampleAlert.alert_key] },
     data: { items: [exampleAlert], has_next_page: false },
   },
   refusals: [

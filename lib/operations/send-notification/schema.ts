@@ -30,7 +30,7 @@ export const sendNotification = {
       alerts: [
         {
           status: 'firing',
-          labels: { alertname: 'DiskFull', instance: 'db-7' },
+          labels: { alertname: 'DiskFull', instance: 'db-7', severity: 'critical' },
           annotations: { summary: 'Disk 7 is full' },
           startsAt: '2026-11-20T08:30:00.125Z',
           fingerprint: '9a1c0f3f6ed1c1a4',

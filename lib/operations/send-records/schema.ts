@@ -34,7 +34,11 @@ export const sendRecords = {
     },
   },
   example: {
-    request: { records: [{ kind: 'alert', alert_id: '23a5a8cc741f9d42df78f93f', title: 'Disk 7 is full' }] },
+    request: {
+      records: [
+        { kind: 'alert', alert_key: 'queue of fra-2', alert_status: 'Warning', title: 'Queue of fra-2 is long' },
+      ],
+    },
     data: { accepted: 1 },
   },
   refusals: [

@@ -15,7 +15,6 @@ export const auditRow = (account: Int64, entry: AuditEntry) => ({
   ttl: Math.floor(entry.at_ms / 1000) + KEPT_SECONDS,
 });
 
-/** Writes an entry in the transaction of the change that it records. */
 export const auditAction = (account: Int64, entry: AuditEntry): Action => putAction(auditRow(account, entry));
 
 /** The entries of an account since a time in Unix milliseconds, oldest first. */

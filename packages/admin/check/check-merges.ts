@@ -32,7 +32,7 @@ export function checkMerges(rows: MergeRows, nowMs = 0): Finding[] {
     ...checkAlerts(rows, entries),
     ...checkAlertKeys(rows),
     ...checkIncidents(rows, entries),
-    ...checkOrder(rows, entries, nowMs),
+    ...checkHead(rows, entries, nowMs),
     ...checkLog(rows, entries),
     ...forgotten.map((row) => {
       const { incident_id, sequence } = row;
@@ -105,7 +105,7 @@ function* checkAlerts({ account, alerts, head }: MergeRows, entries: readonly En
 }
 
 /** Checks that the log head has the latest sequences, and that all its pending entries exist and are not overdue. */
-function* checkOrder(
+function* checkHead(
   { account, head }: MergeRows,
   entries: readonly EntryWithMoves[],
   nowMs: number,

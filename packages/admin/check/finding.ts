@@ -40,7 +40,6 @@ export interface Finding {
   readonly fixes: readonly Action[];
 }
 
-/** Makes the findings of an account. */
 export const findingsOf =
   (account: Int64) =>
   (kind: FindingKind, ids: Finding['ids'], detail: string, ...fixes: readonly Action[]): Finding => ({

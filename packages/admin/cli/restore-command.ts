@@ -9,7 +9,6 @@ import { CliError } from './io.ts';
 
 type RestoreSession = WritingSession<AccountOptions>;
 
-/** The commands that undo a deletion. */
 export function addRestoreCommands(program: AdminCommand): void {
   program
     .command('work-item')

@@ -95,7 +95,6 @@ export const facts = (rows: readonly (readonly [name: string, value: Value])[]) 
 
 const hasValue = (value: Value) => value !== undefined && value !== false && value !== '';
 
-/** A link to the following rows, if there are any. */
 export const moreLink = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
 
 /** A status, or another word that stands out; its class gives it a colour. */

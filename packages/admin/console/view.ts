@@ -49,7 +49,6 @@ export const command = (
 ) =>
   copyable(`npm run --silent admin -- ${commandText(words, { options: [...options, ...view.commandOptions], last })}`);
 
-/** The object that the page shows does not exist. */
 export class NotFound extends Error {}
 
 /**

@@ -33,7 +33,6 @@ export function keyChangeOf(entity: Entity, stored: StoredKey | undefined): KeyC
   return { text: `${name}${noteText}${isRevoked ? ', revoked' : ''}${expiryText}`, ...(event && { event }) };
 }
 
-/** The account of an account line. */
 export const accountOf = ({ account_id, name, permissions, suspended }: Entity) => ({
   account_id,
   name: String(name),
@@ -41,7 +40,6 @@ export const accountOf = ({ account_id, name, permissions, suspended }: Entity) 
   suspended: suspended === true,
 });
 
-/** What an account line changes. */
 export function accountChangesOf(
   { name, permissions, suspended }: ReturnType<typeof accountOf>,
   stored: AccountRow | undefined,

@@ -65,7 +65,6 @@ export const countsText = (counts: Partial<Record<Kind, number>>) =>
     .map(([kind, count]) => countText(count, nounOf(kind)))
     .join(', ') || 'nothing';
 
-/** How many lines there are of each kind. */
 export function countKinds(lines: readonly CheckedLine[]): Partial<Record<Kind, number>> {
   const counts: Partial<Record<Kind, number>> = {};
   for (const { entity } of lines) counts[entity.kind] = (counts[entity.kind] ?? 0) + 1;

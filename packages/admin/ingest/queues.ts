@@ -72,7 +72,6 @@ function createIngest(urls: Readonly<Record<QueueName, string>>, region: string 
 /** What the queue of refused records has: a line of a message, or a message that was refused as a whole or failed for too long. */
 interface Refusal {
   reason: string;
-  /** Id of the message. */
   message_id: string;
   sent_at_ms: number;
   line?: number;

@@ -38,7 +38,6 @@ export function listRunning(): RunningService[] {
   return services;
 }
 
-/** Whether a process runs. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

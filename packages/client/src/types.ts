@@ -474,13 +474,14 @@ export interface DeleteWorkItemRequest {
    */
   version: number | bigint;
 }
-export interface SendNotificationRequest {
+export interface SendRecordsRequest {
   /**
-   * The alerts of the notification
+   * 1 to 1000 records
    *
-   * @maxItems 25000
+   * @minItems 1
+   * @maxItems 1000
    */
-  alerts: unknown[];
+  records: IngestRecord[];
 }
 export interface RefusedItem {
   /**
@@ -506,14 +507,13 @@ export interface FeedResult {
    */
   refused_count?: number;
 }
-export interface SendRecordsRequest {
+export interface SendNotificationRequest {
   /**
-   * 1 to 1000 records
+   * The alerts of the notification
    *
-   * @minItems 1
-   * @maxItems 1000
+   * @maxItems 25000
    */
-  records: IngestRecord[];
+  alerts: unknown[];
 }
 export interface AlertListRequest {
   /**
@@ -856,8 +856,8 @@ export const PATHS = {
   browseFleet: '/monit/servicemap/fleet',
   getRumResource: '/rum/resource/info',
   deleteWorkItem: '/incident/work-item/delete',
-  sendNotification: '/feed/alertmanager',
   sendRecords: '/feed/records',
+  sendNotification: '/feed/alertmanager',
   listAlerts: '/alert/list',
   getAlert: '/alert/info',
   mergeAlerts: '/alert/merge',
@@ -871,10 +871,10 @@ export interface PlainMethods {
   getRumResource(request?: GetRumResourceRequest, options?: CallOptions): Promise<RumResource>;
   /** Soft-delete a work item. */
   deleteWorkItem(request: DeleteWorkItemRequest, options?: CallOptions): Promise<void>;
-  /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
-  sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<FeedResult>;
   /** Send records to the feed. */
   sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<FeedResult>;
+  /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
+  sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<FeedResult>;
   /** List open alerts. */
   listAlerts(request?: AlertListRequest, options?: CallOptions): Promise<AlertList>;
   /** Read an alert by its id. */
@@ -886,8 +886,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   "browse-fleet": {"method":"browseFleet","summary":"List the hosts of the account with the state of their network-topology collection","fields":{"cursor":"text","limit":"integer","scan_limit":"integer","statuses":"texts","agent_versions":"texts","edge_clusters":"texts","capture_modes":"texts"},"isIdempotent":false},
   "get-rum-resource": {"method":"getRumResource","summary":"Read the account's RUM plan, quotas and usage","fields":{"no_cache":"flag"},"isIdempotent":false},
   "delete-work-item": {"method":"deleteWorkItem","summary":"Soft-delete a work item","fields":{"work_item_id":"text","version":"integer"},"isIdempotent":false},
-  "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","fields":{"alerts":"json"},"isIdempotent":false},
   "send-records": {"method":"sendRecords","summary":"Send records to the feed","fields":{"records":"json"},"isIdempotent":false},
+  "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","fields":{"alerts":"json"},"isIdempotent":false},
   "list-alerts": {"method":"listAlerts","summary":"List open alerts","fields":{"limit":"integer","search_after_ctx":"text","asc":"flag","is_active":"flag","alert_severity":"text","alert_ids":"texts","alert_keys":"texts"},"isIdempotent":false},
   "get-alert": {"method":"getAlert","summary":"Read an alert by its id","fields":{"alert_id":"text"},"isIdempotent":false},
   "merge-alerts": {"method":"mergeAlerts","summary":"Merge alerts into an incident","fields":{"alert_ids":"texts","incident_id":"text","comment":"text","owner_id":"integer","title":"text"},"isIdempotent":true},

@@ -74,7 +74,6 @@ export const RUM_RECORD = {
 export const isTime = (name: string) => /_(at|time)$/.test(name);
 const isUsage = (name: string) => name.endsWith('.used_cnt') || name === 'session_limit_reached';
 
-/** The lines of the RUM record, with changes. */
 export function rumLines(account_id: Int64, nowMs: number, changes: Partial<typeof RUM_RECORD> = {}): Line[] {
   const fields = Object.entries({ ...RUM_RECORD, ...changes }).map(([name, value]): [string, unknown] => [
     name,

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
 import { FLEET_STATUSES } from '../../../../lib/operations/browse-fleet/schema.ts';
 import { operations } from '../../../../lib/operations/index.ts';
+import { listAlerts } from '../../../../lib/operations/list-alerts/schema.ts';
 import { listRunning } from '../../../admin/local-service/running.ts';
 import { LOCAL_STATUS_PATH } from '../../../admin/status/measured.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
@@ -57,6 +58,7 @@ describe('npm start', () => {
         /^(request_id|next_cursor)$|_(ms|at|time)$/.test(name) && name !== 'report_interval_ms' ? typeof value : value,
       );
     const env = { ...process.env, http_proxy: 'http://127.0.0.1:9' };
+    const beganSeconds = Math.floor(Date.now() / 1_000);
     for (const [index, curl] of curls.entries()) {
       const answer = await unlessBusy(
         async () => JSON.parse((await promisify(execFile)('bash', ['-c', curl], { env })).stdout),
@@ -64,6 +66,13 @@ describe('npm start', () => {
       );
       expect(comparable(answer)).toEqual(comparable(JSON.parse(shown[index]?.[2] ?? '')));
     }
+    // The list had the alert before: then it has the time of the notification.
+    const { path, example } = listAlerts;
+    const lastTime = async () => {
+      const { data = {} } = (await call(path, example.request)).body;
+      return (data.items as { last_time: number }[])[0]?.last_time;
+    };
+    await expect.poll(lastTime, { timeout: 10_000 }).toBeGreaterThanOrEqual(beganSeconds);
   });
 
   it('shows a line for each request, and never a key', async () => {
