@@ -113,7 +113,8 @@ async function downloadAlertmanager(): Promise<void> {
 async function startAlertmanager() {
   rmSync(join(folder, 'data'), { recursive: true, force: true });
   const address = `127.0.0.1:${await freePort()}`;
-  const options = `--config.file=config.yml --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
+  // By default, Debian's stores in /var/lib.
+  const options = `--config.file=config.yml --storage.path=data --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
   // It reads its templates from /usr/share, and is not installed there: that would start it as a service of the machine.
   const line = `mount --bind usr/share /usr/share && exec usr/bin/prometheus-alertmanager ${options}`;
   const server = startServer('unshare', ['--map-root-user', '--mount', 'sh', '-c', line], {
@@ -129,13 +130,18 @@ async function startAlertmanager() {
   return { ...server, url: `http://${address}/api/v2/alerts` };
 }
 
-/** Sends an alert to Alertmanager, as Prometheus does. @returns it as Alertmanager shows it */
-async function fire(url: string, alert: object): Promise<{ fingerprint: string; startsAt: string }> {
+/** Sends an alert to Alertmanager, as Prometheus does. */
+async function send(url: string, alert: object): Promise<void> {
   const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
   const response = await fetch(url, { ...request, body: JSON.stringify([alert]) });
   assert.equal(response.status, 200, await response.text());
-  const [shownAlert] = (await (await fetch(url)).json()) as { fingerprint: string; startsAt: string }[];
-  return shownAlert ?? assert.fail('Alertmanager shows no alert');
+}
+
+/** Sends an alert that fires. @returns it as Alertmanager shows it */
+async function fire(url: string, alert: object): Promise<{ fingerprint: string; startsAt: string }> {
+  await send(url, alert);
+  const [fired] = (await (await fetch(url)).json()) as { fingerprint: string; startsAt: string }[];
+  return fired ?? assert.fail('Alertmanager shows no alert');
 }
 
 async function receiveFromAlertmanager(): Promise<void> {
@@ -153,7 +159,7 @@ async function receiveFromAlertmanager(): Promise<void> {
   const again = await fire(alertmanager.url, { labels, annotations: { summary: 'Disk 9 is still full' } });
   await until('the alert is sent again', async () => (await alertOf(again))?.title === 'Disk 9 is still full');
   assert.equal((await alertOf(again))?.alert_id, id);
-  await fire(alertmanager.url, { ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
+  await send(alertmanager.url, { ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
   await until('the alert has ended', async () => Number((await alertOf(again))?.end_time) > 0);
   const open = await listAlerts({ limit: 100 });
   assert.ok(!open.some(({ alert_key }) => alert_key === keyOf(again)), JSON.stringify(open));
