@@ -81,15 +81,10 @@ export interface MoveOptions extends MergeLimits {
 }
 
 /**
- * Rows of a transaction. They are few, and one transaction is sent after another, since they take the write units of all calls: a new
- * table has 4,000 a second, for 2,000 rows. DynamoDB Local even makes one call after another, at about a millisecond for each row of a
- * transaction: behind 16 transactions of 100 rows no call gets a reply in time, and the attempts that are repeated double the queue.
- */
-const MAX_ROWS = 50;
-
-/**
  * Writes a committed entry to the rows of its alerts. Any number of callers may do so for any entries at the same time, and repeatedly:
- * a row only takes a later entry (invariant *latest wins*).
+ * a row only takes a later entry (invariant *latest wins*). One transaction is sent after another, since they take the write units of all
+ * calls: a new table has 4,000 a second, for 2,000 rows. DynamoDB Local even makes one call after another, at about a millisecond for each
+ * row of a transaction: behind 16 transactions no call gets a reply in time, and the attempts that are repeated double the queue.
  * @throws AlertsTooLargeError after all other rows are written
  * @throws any other error at once; what is written remains
  */
@@ -120,6 +115,6 @@ export async function moveAlerts(
     }
   }
 
-  for (const chunk of chunksOf(moves, Math.min(transactionItems, MAX_ROWS))) await move(chunk, known);
+  for (const chunk of chunksOf(moves, transactionItems)) await move(chunk, known);
   if (tooLarge.length > 0) throw new AlertsTooLargeError(tooLarge);
 }
