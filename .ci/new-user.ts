@@ -28,11 +28,12 @@ async function signIn() {
   const { headers } = await fetch(address, { redirect: 'manual' });
   const home = new URL(headers.get('location') ?? '', address);
   const [cookie = ''] = headers.getSetCookie();
-  /** Waits until the console finds the id, with this text. */
-  return (id: string, text: string) =>
-    until(`the console shows ${id} with ${text}`, async () => {
+  /** Waits until the console finds the id, with these texts. */
+  return (id: string, ...texts: string[]) =>
+    until(`the console shows ${id} with ${texts.join(' and ')}`, async () => {
       const page = await fetch(new URL(`find?id=${id}`, home), { headers: { Cookie: cookie } });
-      return (await page.text()).includes(text);
+      const shownText = await page.text();
+      return texts.every((text) => shownText.includes(text));
     });
 }
 const expectFound = await signIn();
@@ -52,7 +53,7 @@ async function sendMergeAndUndo(): Promise<void> {
   const { alerts } = await call('/feed/alertmanager');
   await expectFound(await alertmanagerId(alerts[0]), alerts[0].annotations.summary);
   const { records } = await call('/feed/records');
-  await expectFound(records[0].alert_id, `${records[0].title}; in no incident`);
+  await expectFound(records[0].alert_id, records[0].title, 'in no incident');
   const { alert_ids, incident_id: incident } = await call('/alert/merge');
   for (const id of alert_ids) await expectFound(id, `in incident ${incident}`);
   const admin = shown('docs/operate.md', /^(admin\(\).*)$/m);
@@ -112,7 +113,8 @@ async function downloadAlertmanager(): Promise<void> {
 async function startAlertmanager() {
   rmSync(join(folder, 'data'), { recursive: true, force: true });
   const address = `127.0.0.1:${await freePort()}`;
-  const options = `--config.file=config.yml --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
+  // By default, Debian's stores in /var/lib.
+  const options = `--config.file=config.yml --storage.path=data --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
   // It reads its templates from /usr/share, and is not installed there: that would start it as a service of the machine.
   const line = `mount --bind usr/share /usr/share && exec usr/bin/prometheus-alertmanager ${options}`;
   const server = startServer('unshare', ['--map-root-user', '--mount', 'sh', '-c', line], {
@@ -128,13 +130,18 @@ async function startAlertmanager() {
   return { ...server, url: `http://${address}/api/v2/alerts` };
 }
 
-/** Sends an alert to Alertmanager, as Prometheus does. @returns it as Alertmanager shows it */
-async function fire(url: string, alert: object): Promise<{ fingerprint: string; startsAt: string }> {
+/** Sends an alert to Alertmanager, as Prometheus does. */
+async function send(url: string, alert: object): Promise<void> {
   const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
   const response = await fetch(url, { ...request, body: JSON.stringify([alert]) });
   assert.equal(response.status, 200, await response.text());
-  const [shownAlert] = (await (await fetch(url)).json()) as { fingerprint: string; startsAt: string }[];
-  return shownAlert ?? assert.fail('Alertmanager shows no alert');
+}
+
+/** Sends an alert that fires. @returns it as Alertmanager shows it */
+async function fire(url: string, alert: object): Promise<{ fingerprint: string; startsAt: string }> {
+  await send(url, alert);
+  const [fired] = (await (await fetch(url)).json()) as { fingerprint: string; startsAt: string }[];
+  return fired ?? assert.fail('Alertmanager shows no alert');
 }
 
 async function receiveFromAlertmanager(): Promise<void> {
@@ -145,14 +152,14 @@ async function receiveFromAlertmanager(): Promise<void> {
   {
     await using alertmanager = await startAlertmanager();
     id = await alertmanagerId(await fire(alertmanager.url, diskFull));
-    await expectFound(id, 'Disk 9 is full; in no incident');
+    await expectFound(id, 'Disk 9 is full', 'in no incident');
   }
   await using alertmanager = await startAlertmanager();
   // Without a start of its own, the alert starts anew.
   const again = await fire(alertmanager.url, { labels, annotations: { summary: 'Disk 9 is still full' } });
   await until('the alert is sent again', async () => (await alertOf(again))?.title === 'Disk 9 is still full');
   assert.equal((await alertOf(again))?.alert_id, id);
-  await fire(alertmanager.url, { ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
+  await send(alertmanager.url, { ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
   await until('the alert has ended', async () => Number((await alertOf(again))?.end_time) > 0);
   const open = await listAlerts({ limit: 100 });
   assert.ok(!open.some(({ alert_key }) => alert_key === keyOf(again)), JSON.stringify(open));

@@ -2,7 +2,6 @@
  * The contract's tables of answers as schemas, written from the contract alone: nothing here is derived from the service's
  * own description, so that mistakes there are noticed.
  */
-import { RUM_RECORD } from './data.ts';
 
 type Fields = Record<string, object>;
 
@@ -19,13 +18,14 @@ export interface OperationContract {
 
 export const MAX_BODY_BYTES = 256 * 1_024;
 
-const text = { type: 'string' };
-const flag = { type: 'boolean' };
+/** Parts of the schemas that sections state for their answers. */
+export const text = { type: 'string' };
+export const flag = { type: 'boolean' };
 /** Exact over the whole int64 range. */
-const integer = { int64: {} };
+export const integer = { int64: {} };
 const natural = { int64: { minimum: 0 } };
 const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
-const listOf = (items: object) => ({ type: 'array', items });
+export const listOf = (items: object) => ({ type: 'array', items });
 /** An object with these fields and no others. */
 export const object = (required: Fields, optional: Fields = {}) => ({
   type: 'object',
@@ -80,12 +80,6 @@ export const fleetPage = object(
   { truncation_reasons: listOf(text), next_cursor: text },
 );
 
-const TYPES: Readonly<Record<string, object>> = { string: text, boolean: flag, number: integer, bigint: integer };
-export const rumRecord = object({
-  account_id: integer,
-  ...Object.fromEntries(Object.entries(RUM_RECORD).map(([name, value]) => [name, TYPES[typeof value] ?? {}])),
-});
-
 const SEVERITIES = ['Critical', 'Warning', 'Info'];
 export const alertItem = object(
   { account_id: integer, alert_id: text, title: text, labels: { type: 'object', additionalProperties: text } },
@@ -101,7 +95,6 @@ export const alertItem = object(
     incident: object({ incident_id: text }, { title: text }),
   },
 );
-export const alertList = object({ items: listOf(alertItem), has_next_page: flag }, { search_after_ctx: text });
 
 /** The table of error codes. */
 export const CODES: Readonly<Record<string, number>> = {

@@ -27,9 +27,9 @@ export async function wholeFleet(api: ApiClient): Promise<Item> {
 }
 
 let storedMs = 0;
-/** Writes data of an account to the table, without the service. Each call is later than the one before: only later data replaces rows. */
+/** Writes data of an account to the table, without the service. Each call is later than the import and the call before: only later data replaces rows. */
 export async function store({ table }: LocalAccount, lines: Line[]): Promise<void> {
-  storedMs = Math.max(Date.now(), storedMs + 1);
+  storedMs = Math.max(Date.now(), storedMs) + 1;
   await loadData(table, 'certify', textsOf(lines), { nowMs: storedMs });
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { data } from '../../answers.ts';
 import { RUM } from '../../api-client.ts';
-import { rumRecord as rumRecordSchema } from '../../contract.ts';
+import { flag, integer, object, text } from '../../contract.ts';
 import { isTime, RUM_RECORD, rumLines } from '../../data.ts';
 import type { LocalAccount } from '../../environment.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refuses, store } from '../common.ts';
 
 const RECORD: Readonly<Record<string, unknown>> = RUM_RECORD;
+const TYPES: Readonly<Record<string, object>> = { string: text, boolean: flag, number: integer, bigint: integer };
 
 /** Compares the value of a field with that of the data set, if it was imported. The client already validates fields and types of every answer. */
 const rumField =
@@ -94,6 +95,9 @@ export const readRum = {
 export const section: OperationSection = {
   heading: '4.2 Get RUM resource info',
   path: RUM,
-  data: rumRecordSchema,
+  data: object({
+    account_id: integer,
+    ...Object.fromEntries(Object.entries(RECORD).map(([name, value]) => [name, TYPES[typeof value] ?? {}])),
+  }),
   requirements: readRum,
 };

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { data, invalid, refused } from '../../answers.ts';
 import type { ApiClient } from '../../api-client.ts';
-import { alertList } from '../../contract.ts';
+import { alertItem, flag, listOf, object, text } from '../../contract.ts';
 import { all, type OperationSection, withData } from '../../requirement.ts';
 import { INTERNAL_ERROR, type Item, needsKey, RATE_LIMITED, refuses } from '../common.ts';
 
@@ -17,7 +17,7 @@ const listed = async (api: ApiClient, alert_keys: string[], body: object = {}) =
 export const section: OperationSection = {
   heading: '4.7 List alerts',
   path: PATH,
-  data: alertList,
+  data: object({ items: listOf(alertItem), has_next_page: flag }, { search_after_ctx: text }),
   requirements: {
     'POST /alert/list lists open alerts, the latest start first': withData(async (api, { openKeys, endedKey }) => {
       const ours = new Set([...openKeys, endedKey]);
