@@ -67,6 +67,9 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     ...environmentOf(service.endpoint, service.table.name),
     INGEST_URL: url('ingest'),
     REFUSED_URL: url('refused'),
+    // The largest: the calls come faster than an account may send.
+    FEED_ITEMS_PER_3_SECONDS: '1000000',
+    FEED_ITEMS_PER_MINUTE: '20000000',
   };
   const careful = await bundle({ module: 'sender' }, folder.path);
   for (const { operation, what, body, calls } of SENT) {

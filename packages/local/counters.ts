@@ -13,7 +13,8 @@ export function createCounters(now: () => number = Date.now) {
   let recent: (Pick<Served, 'path' | 'status' | 'durationMs'> & { atMs: number })[] = [];
   const attempts = new Map<string, Attempt>();
   return {
-    addCall({ path, status, durationMs }: Served): void {
+    addCall({ path, status, code, durationMs }: Served): void {
+      if (code === 'Unauthorized') return;
       recent.push({ path, status, durationMs, atMs: now() });
       if (recent.length > 2 * MAX_CALLS_KEPT) recent = recent.slice(-MAX_CALLS_KEPT);
     },

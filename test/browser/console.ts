@@ -112,6 +112,7 @@ async function findsAndUndoesMerge(page: Page, phone: Page, surroundings: Surrou
 
   await phone.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await phone.locator('.merges dd', { hasText: 'merge undo' }).getByRole('button', { name: 'Copy' }).tap();
+  await phone.getByRole('status').getByText('Copied', { exact: true }).waitFor({ state: 'attached' });
   const undone = await shell('bash', ['-c', await phone.evaluate<string>('navigator.clipboard.readText()')]);
   assert.match(undone.stdout, /^2 of 2 alerts moved back\. History entry \d+\.\n$/);
   await follow(phone, phone.getByRole('link', { name: 'Refresh' }));

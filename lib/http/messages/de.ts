@@ -140,7 +140,7 @@ export const catalog: Catalog = {
     mergesReadTooMuch: ({ limit, windowSeconds }) =>
       `Zu viele Alerts in Zusammenführungen dieses Kontos: höchstens ${limit} Lesevorgänge pro ${windowSeconds} Sekunden. Nichts wurde zusammengeführt. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
     permissionMissing: ({ permission }) =>
-      `Dem Konto fehlt die Berechtigung ${permission} für diese Operation. Bitte den Inhaber des Kontos darum bitten.`,
+      `Dem Konto fehlt die Berechtigung ${permission} für diese Operation. Nur der Betreiber des Dienstes kann sie erteilen.`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `Zu viele Anfragen: höchstens ${limit} pro ${windowSeconds === 1 ? 'Sekunde' : `${windowSeconds} Sekunden`}. ` +
       'Bitte nach der Zeit im Header Retry-After erneut versuchen.',

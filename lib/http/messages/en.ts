@@ -135,7 +135,7 @@ export const catalog: Catalog = {
     mergesReadTooMuch: ({ limit, windowSeconds }) =>
       `The merges of this account have read too many alerts: at most ${limit} reads per ${windowSeconds} seconds. Nothing was merged. Try again after the time in the Retry-After header.`,
     permissionMissing: ({ permission }) =>
-      `The account lacks the permission ${permission}, which this operation requires. Ask the account's owner for it.`,
+      `The account lacks the permission ${permission}, which this operation requires. Only an operator of the service can grant it.`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `Too many requests: at most ${limit} per ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
       'Try again after the time in the Retry-After header.',

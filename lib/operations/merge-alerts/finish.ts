@@ -68,8 +68,7 @@ async function storeOrigins(table: Table, account: Int64, found: EntryWithMoves)
 const MAX_RETRIES = 8;
 
 /**
- * Finishes a committed merge, by one transaction after another, since no call waits for it. When DynamoDB is unavailable, it retries until
- * the table's signal aborts.
+ * Finishes a committed merge. When DynamoDB is unavailable, it retries until the table's signal aborts.
  * @throws AlertsTooLargeError after all other alerts are moved, EntryMissingError at once
  */
 export async function finishMerge(
@@ -83,7 +82,7 @@ export async function finishMerge(
       const { pending = [] } = await readLogHead(table, account);
       if (!pending.some(({ sequence }) => sequence === id.sequence)) return retries === 0 ? 'not pending' : 'finished';
       const [found] = await readEntries(table, account, [id]);
-      await finishEntry(table, account, found as EntryWithMoves, { transactionItems, concurrency: 1 });
+      await finishEntry(table, account, found as EntryWithMoves, { transactionItems });
       return 'finished';
     } catch (error) {
       const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;

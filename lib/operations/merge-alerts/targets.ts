@@ -38,7 +38,7 @@ export interface ReaderOptions {
 const SMALL_UNITS = 125;
 /** Alerts that a large merge reads first. Their units show what the rest costs. */
 const FIRST_READ = 500;
-/** Calls at the same time that read alerts: few, for the reason of `MOVES`. */
+/** Calls at the same time that read alerts: few, for the reason of `moveAlerts`. */
 const READ_CONCURRENCY = 5;
 /** Maximum ids that an error message names. */
 const MAX_NAMED = 10;

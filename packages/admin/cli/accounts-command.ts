@@ -59,7 +59,7 @@ export function addAccountCommands(program: AdminCommand): void {
       );
 
   for (const [verb, description, suspended] of [
-    ['suspend', 'Suspend an account. Within 30 s, all its calls are refused.', true],
+    ['suspend', 'Suspend an account: all its calls are refused', true],
     ['unsuspend', 'Lift the suspension of an account', false],
   ] as const)
     group
@@ -134,5 +134,5 @@ async function applyChange(
     event,
   );
   if (!after) throw new CliError(`Account ${id} no longer exists.`);
-  return { text: `Account ${id} has ${stateOf(after)}.`, json: jsonOf(after) };
+  return { text: `Account ${id} has ${stateOf(after)}. All calls follow it within 30 s.`, json: jsonOf(after) };
 }

@@ -49,7 +49,12 @@ export const textOfLength =
 export type Lifetime = number | 'never';
 
 /** A duration, or `never` for a key that does not expire. */
-export const lifetime = (value: string): Lifetime => (value === 'never' ? value : duration(value));
+export function lifetime(value: string): Lifetime {
+  if (value === 'never') return value;
+  const milliseconds = duration(value);
+  if (milliseconds <= 0) throw new InvalidArgumentError('It must be longer than 0.');
+  return milliseconds;
+}
 
 export const integer =
   (min: number, max: number) =>

@@ -108,6 +108,8 @@ async function openInput(file: string, io: Io): Promise<Readable> {
   await access(file).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(`Cannot read ${file} (${error.code}): check the path.`);
   });
+  if ((await stat(file)).isDirectory())
+    throw new CliError(`Cannot read ${file} (EISDIR): it is a folder; give a file.`);
   return createReadStream(file);
 }
 

@@ -1,7 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import { stringifyJson } from '../../../lib/shared/json.ts';
-import { printable, timeText, withHexBytes } from '../text/printable.ts';
+import { printable, timeText } from '../text/printable.ts';
 import { type Io, say } from './io.ts';
 
 /** All parts of a border: cli-table3 prints lines between rows unless each of them is empty. */
@@ -42,8 +42,7 @@ export const recordsTable = <Name extends string>(
 /** The fields of a row, one a line; times also in readable form. */
 export function fieldsText(row: object): string {
   const rows = Object.entries(row).map(([field, value]) => {
-    const shown = withHexBytes(value);
-    const text = typeof shown === 'object' ? stringifyJson(shown) : String(shown);
+    const text = typeof value === 'object' ? stringifyJson(value) : String(value);
     return [
       `  ${field}`,
       /_ms$/.test(field) && !/interval/.test(field) ? `${text} (${timeText(Number(value))})` : text,

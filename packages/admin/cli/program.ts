@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { AddHelpTextContext } from 'commander';
 import { addAccountCommands } from './accounts-command.ts';
 import { addAlertCommands } from './alert-command.ts';
 import { addAppKeyCommands } from './app-keys-command.ts';
@@ -40,6 +41,7 @@ export function createProgram(io: Io): AdminCommand {
       getOutHelpWidth: () => io.stdout.columns ?? 100,
     })
     .exitOverride()
+    .addHelpText('beforeAll', refuseUnknownCommand)
     .explain(
       'Manage accounts, keys and data, and undo mistakes, on the service that `npm start` runs or on a deployed stack (--stack).',
       'account create 42 --name "Acme" --permission monit',
@@ -64,6 +66,13 @@ export function createProgram(io: Io): AdminCommand {
   addConsoleCommand(program);
   addPreflightCommand(program, io);
   return program;
+}
+
+/** Commander prints the help of a group for an unknown command in it, if `--help` follows. */
+function refuseUnknownCommand({ command, error }: AddHelpTextContext): string {
+  const name = command.args.find((word) => word !== 'help') ?? '';
+  if (!error && command.commands.length > 0 && /^[^-]/.test(name)) command.error(`error: unknown command '${name}'`);
+  return '';
 }
 
 /** Runs a command line. @returns the exit code */

@@ -4,7 +4,7 @@ import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
 import { effectsOf, type ListedMerge, listHistory, listIncidents, readIncident } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { line, printable, timeText } from '../text/printable.ts';
+import { line, printable, shownFields, timeText } from '../text/printable.ts';
 import { objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError, type Io } from './io.ts';
@@ -56,7 +56,7 @@ export function addShowCommands(program: AdminCommand): void {
 async function showIncident({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const incident = await readIncident(table, account, id);
   if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
-  const { pk: _pk, sk: _sk, ...shown } = incident;
+  const shown = shownFields(incident);
   const history = await listHistory(table, account, id);
   const head = history.length === 0 ? 'Its history is empty.' : 'History, oldest first:';
   return {
@@ -83,8 +83,7 @@ async function showIncidents({ table, options: { account } }: ShowSession): Prom
 async function showWorkItem({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const stored = await readWorkItem(table, account, id);
   if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
-  const { pk: _pk, sk: _sk, ...item } = stored;
-  const shown = { ...item, state: stored.deleted_at_ms === undefined ? 'active' : 'deleted' };
+  const shown = { ...shownFields(stored), state: stored.deleted_at_ms === undefined ? 'active' : 'deleted' };
   return { json: shown, text: () => fieldsText(shown) };
 }
 
@@ -94,9 +93,15 @@ async function showHost({ io, table, options: { account } }: ShowSession, id: st
   const shown = host && explainHost(host, live, io.now());
   const why = shown?.why ?? 'It is not in the inventory, so the API does not list it.';
   const title = shown ? line`${id} is ${shown.status} (rule ${shown.rule}).` : line`${id} has no status.`;
-  const rowText = (row: object | undefined) => (row ? fieldsText(row) : '  none');
+  const rowText = (row: object | undefined) => (row ? fieldsText(shownFields(row)) : '  none');
   return {
-    json: { host_id: id, ...shown, why, inventory: host ?? null, live_status: live ?? null },
+    json: {
+      host_id: id,
+      ...shown,
+      why,
+      inventory: host ? shownFields(host) : null,
+      live_status: live ? shownFields(live) : null,
+    },
     text: () => [title, printable(why), '', 'Inventory', rowText(host), '', 'Live status', rowText(live)].join('\n'),
   };
 }

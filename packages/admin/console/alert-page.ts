@@ -12,7 +12,7 @@ export async function alertPage(view: View, alertId: string): Promise<Titled> {
   const alert = await itemOf(view.table, accountId, row);
   const { alert_key, title, description, labels, source_url } = alert;
   const also = [row.incident_id, row.moved_from].filter((id) => id !== undefined);
-  const { all, scope, merges } = await readMerges(view, { also });
+  const { all, scope, merges } = await readMerges(view, also);
   const ofAlert = all.filter(({ alertIds }) => alertIds.includes(row.alert_id));
   const isOpen = row.open_partition !== undefined;
   const body = html`

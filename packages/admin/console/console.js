@@ -8,8 +8,13 @@ document.addEventListener('click', async ({ target }) => {
   const button = target.closest('.copyable button');
   if (!button) return;
   await navigator.clipboard.writeText(button.previousElementSibling.textContent);
+  const said = document.getElementById('said');
+  said.textContent = 'Copied';
   button.classList.add('done');
-  setTimeout(() => button.classList.remove('done'), COPIED_SHOWN_MS);
+  setTimeout(() => {
+    button.classList.remove('done');
+    said.textContent = '';
+  }, COPIED_SHOWN_MS);
 });
 
 // A page stays visible until the next one begins to arrive.

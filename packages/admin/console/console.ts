@@ -62,7 +62,7 @@ export function createConsole(options: ConsoleOptions) {
       context,
       401,
       'Access denied',
-      'Open the address that was printed. It works once: run the command again for another.',
+      'Open the address that was printed. It works once: `npm run admin -- console` prints another.',
     ),
   );
 

@@ -4,6 +4,7 @@ import { type IngestCounts, readIngestStatus } from '../ingest/ingest-status.ts'
 import type { Measured } from '../status/measured.ts';
 import { type Part, part, readStatus } from '../status/status.ts';
 import {
+  CALLS_TITLE,
   type Cell,
   callsTable,
   type Figure,
@@ -12,7 +13,8 @@ import {
   type StatusTable,
   tablesOf,
 } from '../status/summary.ts';
-import { badge, type Html, href, html, link, moreLink, section, tableOf, type Value, when } from './html.ts';
+import { countText } from '../text/printable.ts';
+import { anchor, badge, type Html, href, html, link, moreLink, section, tableOf, type Value, when } from './html.ts';
 import { command, type View } from './view.ts';
 
 type FrontView = Omit<View, 'account'>;
@@ -69,14 +71,18 @@ const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `$
 
 const feedFigure = (counts: Part<IngestCounts> | undefined): Figure =>
   figureOf('Feed', counts, errorText, ({ ingest: { waiting }, refused }) => {
-    const isBad = refused.waiting > 0;
-    const value = `${waiting.toLocaleString('en')} waiting`;
-    return { value, note: isBad ? `messages, ${refused.waiting} refused` : 'messages', isBad };
+    const text = `${countText(waiting, 'message')} waiting`;
+    if (refused.waiting === 0) return { value: text, isBad: false };
+    return { value: `${refused.waiting.toLocaleString('en')} refused`, note: `records, ${text}`, isBad: true };
   });
+
+/** What the figures link to. */
+const LINKS: Readonly<Record<string, string>> = { Feed: 'feed', 'Failed calls': `#${anchor(CALLS_TITLE)}` };
 
 function tileOf({ name, value, note, accounts = [], isBad }: Figure): Html {
   const links = accounts.map(({ id, text }) => html`${link(href([id, 'account']), text)} `);
-  const shown = name === 'Feed' ? link('feed', value) : value;
+  const to = LINKS[name];
+  const shown = to === undefined ? value : link(to, value);
   return html`<li${isBad && html` class="bad"`}><span>${name}</span> <strong>${shown}</strong> <small>${note}${links}</small></li>`;
 }
 

@@ -1,6 +1,7 @@
 /** The page of a host: its status, the rule that decided it, and its stored rows. */
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { explainHost, readHost } from '../fleet/hosts.ts';
+import { shownFields } from '../text/printable.ts';
 import { badge, duration, facts, html, section, type Titled, type Value, when } from './html.ts';
 import { command, NotFound, type View } from './view.ts';
 
@@ -25,7 +26,7 @@ ${section('Live status', live ? fields(live, nowMs) : html`<p>It never reported.
 
 const fields = (row: object, nowMs: number) =>
   facts(
-    Object.entries(row)
+    Object.entries(shownFields(row))
       .sort(([a], [b]) => a.localeCompare(b))
       .filter(([name]) => name !== 'host_id')
       .map(([name, value]) => [name.replace(/_ms$/, '').replaceAll('_', ' '), textOf(name, value, nowMs)]),

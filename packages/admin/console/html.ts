@@ -65,7 +65,8 @@ export interface TableContent {
 export const section = (title: string, content: Value, note?: Html): Html =>
   html`<section id="${anchor(title)}" aria-label="${title}"><h2>${title}</h2>${note}${content}</section>`;
 
-const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
+/** The id of the section with this title. */
+export const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
 
 /**
  * A table, without the columns that are empty in all rows. On a phone each row is a card, with the column's name beside
@@ -207,7 +208,7 @@ ${signedIn.reference !== undefined && pageLink(signedIn.reference, 'API', false)
 <div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${title}</h1>
 ${
   signedIn &&
-  html`<p><output id="waiting"></output>As of ${timeText(signedIn.nowMs).slice(DATE_LENGTH + 1)} <a href="${address}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
+  html`<p><output id="said" class="unseen"></output><output id="waiting"></output>As of ${timeText(signedIn.nowMs).slice(DATE_LENGTH + 1)} <a href="${address}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`
 }</div>
 ${body}
 </main>

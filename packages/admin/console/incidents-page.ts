@@ -13,6 +13,7 @@ import {
   type ListedMerge,
   listHistory,
   listLatestMerges,
+  listRecentMerges,
   readIncident,
 } from '../incidents/list.ts';
 import { countText } from '../text/printable.ts';
@@ -114,14 +115,14 @@ async function nameMembers({ table, account }: View, ids: readonly (Int64 | unde
 }
 
 /** The merges into the newest incidents and into some others, with functions that show them. */
-export async function readMerges(view: View, { before, also = [] }: { before?: string | undefined; also?: string[] }) {
-  const options = { incidents: INCIDENTS_READ, before, extraIncidents: also };
+export async function readMerges(view: View, also: readonly string[]) {
+  const options = { incidents: INCIDENTS_READ, extraIncidents: also };
   const { incidents, items: all, next } = await listLatestMerges(view.table, view.account.account_id, options);
-  const isWhole = next === undefined && before === undefined;
-  const scope = isWhole
-    ? undefined
-    : `This page covers only the merges into ${countText(incidents.size, 'incident')}, in descending order of id.`;
-  return { all, incidents, next, scope, ...(await mergeRenderers(view, all, incidents)) };
+  const scope =
+    next === undefined
+      ? undefined
+      : `This page covers only the merges into ${countText(incidents.size, 'incident')}, in descending order of id.`;
+  return { all, scope, ...(await mergeRenderers(view, all, incidents)) };
 }
 
 const alertsRead = ({ query }: View) => (query.read === 'all' ? Number.POSITIVE_INFINITY : ALERTS_READ);
@@ -129,14 +130,16 @@ const alertsRead = ({ query }: View) => (query.read === 'all' ? Number.POSITIVE_
 export async function incidentsPage(view: View): Promise<Html> {
   const { account, query, table } = view;
   const accountId = account.account_id;
-  const [{ all, incidents, next, scope, incidentLink, ownerOf, merges }, { last, pending = [] }, alerts] =
-    await Promise.all([
-      readMerges(view, { before: query.before }),
-      readLogHead(table, accountId),
-      countAlerts(table, accountId, alertsRead(view)),
-    ]);
-  const isLastShown = last === 0 || all[0]?.entry.sequence === last;
+  const [{ incidents, items: all, next }, latest, { pending = [] }, alerts] = await Promise.all([
+    listLatestMerges(table, accountId, { incidents: INCIDENTS_READ, before: query.before }),
+    listRecentMerges(table, accountId, MERGES_LISTED),
+    readLogHead(table, accountId),
+    countAlerts(table, accountId, alertsRead(view)),
+  ]);
+  const { incidentLink, ownerOf, merges } = await mergeRenderers(view, latest, incidents);
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
+  const isWhole = next === undefined && query.before === undefined;
+  const scope = isWhole ? '' : `${countText(incidents.size, 'incident')}, in descending order of id.`;
   const rows = [...incidents].map(([incidentId, { owner_id: owner }]) => [
     incidentLink(incidentId),
     owner !== undefined && ownerOf(owner),
@@ -146,10 +149,9 @@ export async function incidentsPage(view: View): Promise<Html> {
   const count = link(href([accountId, 'incidents'], { ...query, read: 'all' }), 'Count the alerts of each incident');
   return html`
 ${pending.length > 0 && html`<p>${link(href([accountId, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
-${scope && html`<p>${scope} ${!isLastShown && html`<strong>The account's last merge, ${last}, is in none of them.</strong>`}</p>`}
 <div class="columns">
-${section('Latest merges', merges(all.slice(0, MERGES_LISTED), 'Nothing was merged.'))}
-${section('All incidents', html`${tableOf({ head: ['incident', 'owner', 'alerts', 'merges'], rows, none: 'The account has no incidents.' })}${!alerts && html`<p>${count}</p>`}`)}
+${section('Latest merges', merges(latest, 'Nothing was merged.'))}
+${section('Incidents', html`${scope && html`<p>${scope}</p>`}${tableOf({ head: ['incident', 'owner', 'alerts', 'merges'], rows, none: 'The account has no incidents.' })}${!alerts && html`<p>${count}</p>`}`)}
 </div>
 ${moreLink(next && href([accountId, 'incidents'], { before: next }), 'Further incidents')}`;
 }

@@ -4,6 +4,7 @@ import {
   type EntryWithMoves,
   isMoved,
   type Move,
+  readEntry,
   readHistory,
   readLog,
 } from '../../../lib/operations/merge-alerts/entry.ts';
@@ -113,6 +114,16 @@ export const listMerges = (table: Table, account: Int64, fromMs: number): Promis
 /** The merges into an incident and their undos, oldest first. */
 export const listHistory = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
   listed(table, account, () => readHistory(table, account, incidentId));
+
+/** The latest merges of an account and their undos, the latest first. */
+export async function listRecentMerges(table: Table, account: Int64, limit: number): Promise<ListedMerge[]> {
+  return listed(table, account, async () => {
+    const { rows } = await queryPage(table, partitions.logPointer(account), { limit, descending: true });
+    const ids = rows.map(({ sk, incident_id }) => ({ incidentId: incident_id, sequence: Number(sk) }));
+    const entries = await Promise.all(ids.map((id) => readEntry(table, account, id)));
+    return entries.filter((entry) => entry !== undefined);
+  });
+}
 
 /**
  * The merges into the newest incidents, the latest merge first. ObjectIDs begin with a time, so the newest have the

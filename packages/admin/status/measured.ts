@@ -5,6 +5,7 @@ export const WINDOW_MINUTES = 60;
 
 export interface OperationFigures {
   readonly operation: string;
+  /** Without those that are `Unauthorized`, as the probes of the status are. */
   readonly calls: number;
   /** Answered with a status of 500 or above. */
   readonly failed: number;

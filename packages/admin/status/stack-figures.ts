@@ -17,7 +17,9 @@ import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measu
 const MAX_QUERIES = 500;
 /** Length of a data point: with a longer one, the first point would begin before the window. */
 const PERIOD_SECONDS = 300;
-const CODES = Object.entries(ERROR_CODES).filter(([code, { status }]) => code === 'OK' || status >= 400);
+const CODES = Object.entries(ERROR_CODES).filter(
+  ([code, { status }]) => code === 'OK' || (status >= 400 && code !== 'Unauthorized'),
+);
 const TABLE_OPERATIONS = ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'TransactWriteItems'];
 
 /** The stack's resources whose figures are read. */

@@ -88,8 +88,18 @@ async function callService(url: string): Promise<number> {
     throw new Error(`does not answer (${error.cause?.code ?? error.name})`);
   });
   const text = await response.text();
-  if (response.status !== 401) throw new Error(`answers with status ${response.status}: ${text.slice(0, 300)}`);
+  if (response.status !== 401) throw new Error(`answers with status ${response.status}: ${problemOf(text)}`);
   return Math.round(performance.now() - began);
+}
+
+/** Code and message of an error of the API, or the beginning of another answer. */
+function problemOf(answer: string): string {
+  try {
+    const { code, message } = (JSON.parse(answer) as { error: { code: string; message: string } }).error;
+    return `${code}: ${message}`;
+  } catch {
+    return answer.slice(0, 300);
+  }
 }
 
 /** Milliseconds that a consistent read takes from this machine. */

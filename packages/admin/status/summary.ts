@@ -123,8 +123,10 @@ export function tablesOf({ measured, pending, accounts }: Status): StatusTable[]
   return tables.filter(({ rows }) => rows.length > 0);
 }
 
+export const CALLS_TITLE = `Calls with a valid app key in the last ${WINDOW_MINUTES} minutes`;
+
 export const callsTable = ({ measured }: Status): StatusTable => ({
-  title: `Calls of the last ${WINDOW_MINUTES} minutes`,
+  title: CALLS_TITLE,
   head: ['operation', 'calls', 'failed (5xx)', 'p99, ms'],
   rows: (known(measured)?.operations ?? []).map(({ operation, calls, failed, p99_ms }) => [
     ...[operation, calls, failed],

@@ -47,6 +47,17 @@ export const timeText = (milliseconds: number) =>
     ? `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`
     : `not a time (${milliseconds})`;
 
+/** Attributes of a row that only the service uses: its key, the orders of records, and when DynamoDB removes it. */
+const INTERNAL = /^(pk|sk|ttl|.+_order)$/;
+
+/** The attributes of a row that people see, with hexadecimal texts in place of bytes. */
+export const shownFields = (row: object) =>
+  Object.fromEntries(
+    Object.entries(row)
+      .filter(([name]) => !INTERNAL.test(name))
+      .map(([name, value]) => [name, withHexBytes(value)]),
+  );
+
 /** A value of a row with hexadecimal texts in place of its bytes. */
 export function withHexBytes(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');

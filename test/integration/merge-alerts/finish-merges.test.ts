@@ -54,7 +54,10 @@ describe('a merge that is cut short after its commit', () => {
     let moves = -1;
     const through = connect((request) => {
       if (isTransaction(request)) moves += 1;
-      if (moves === 2) time.abort();
+      if (moves === 2) {
+        time.abort();
+        throw time.signal.reason;
+      }
       return apply(request);
     });
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);

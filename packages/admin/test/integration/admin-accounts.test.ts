@@ -272,6 +272,10 @@ const ID = 'a'.repeat(24);
 it.each<[args: string, exitCode: number, err: RegExp]>([
   ['account grant 5 monti', 2, new RegExp(`It must be one of: ${PERMISSIONS.join(', ')}\\.`)],
   [`app-key issue --account 5 --note ${'n'.repeat(513)}`, 2, /It must have 0 to 512 characters\./],
+  ['import .', 1, /^Cannot read \. \(EISDIR\): it is a folder; give a file\.\n$/],
+  ['app-key issue --account 5 --expires 0d', 2, /It must be longer than 0\.\n$/],
+  ['member --help', 2, /^error: unknown command 'member'/],
+  ['merge nothing --help', 2, /^error: unknown command 'nothing'/],
   ['merge undo 5 1 --account 5', 2, /It must have 24 hexadecimal digits\.\n$/],
   [`merge undo ${ID} x --account 5`, 2, /It must be the number that `show incident` shows\./],
   ['gateway-keys remove', 2, /^Only AWS has gateway keys to remove: pass --table and --region\.\n$/],

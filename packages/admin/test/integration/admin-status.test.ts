@@ -52,6 +52,8 @@ beforeAll(async () => {
 const METRICS: Readonly<Record<string, number[]>> = {
   'Calls browse-fleet OK': [40, 2],
   'Calls browse-fleet InvalidParameter': [3],
+  // Those of unknown keys, such as the probes of the status, are not counted.
+  'Calls browse-fleet Unauthorized': [9],
   'Calls browse-fleet ServiceUnavailable': [5],
   'Calls merge-alerts InternalError': [1],
   'Duration browse-fleet OK': [12.4, 80.6],
@@ -124,10 +126,12 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
 
 it('admin status says whether the service answers, by a call of its own', async () => {
   let answer = 401;
-  outputs.Url = await serve((_request, response) => response.writeHead(answer).end('{}'));
+  const body = { request_id: 'r', error: { code: 'ServiceUnavailable', message: 'Later.' } };
+  outputs.Url = await serve((_request, response) => response.writeHead(answer).end(JSON.stringify(body)));
   expect((await statusJson()).service).toEqual({ url: outputs.Url, answers: true, ms: expect.any(Number) });
   answer = 503;
-  expect((await statusJson()).service).toMatchObject({ answers: false, problem: expect.stringContaining('503') });
+  const problem = 'answers with status 503: ServiceUnavailable: Later.';
+  expect((await statusJson()).service).toMatchObject({ answers: false, problem });
   outputs.Url = '';
 });
 
@@ -156,11 +160,14 @@ it('the front page of the console shows the same as admin status', async () => {
     deadLetters: async () => 3,
   });
   await console.signIn();
-  const text = textOf((await console.page('/')).text);
+  const { text: page } = await console.page('/');
+  const text = textOf(page);
   for (const part of [
     ...['does not answer (ECONNREFUSED)', 'Service-WatchDeadLetters', 'browse-fleet 50 5 81 ', 'Dead letters 3 '],
     ...['2 of 3 alerts moved', 'finish1', `merge finish ${INCIDENT} ${SEQUENCE} --account 2`, 'of-29d', 'Query 3 ms'],
   ])
     expect(text).toContain(part);
+  const [, failed = ''] = /<span>Failed calls<\/span> <strong><a href="#([^"]*)">6</.exec(page) ?? [];
+  expect(page).toContain(`<section id="${failed}"`);
   await console.close();
 });

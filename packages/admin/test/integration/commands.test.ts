@@ -165,7 +165,7 @@ describe('a command that writes', async () => {
   const TABLE: [args: string, out: string | RegExp, target: string, rows: string, prepare?: Prepare][] = [
     ['account create 43 --name New', 'Account 43 created.', 'gateway key', 'account audit audit listedAccount'],
     ['account create 42 --name Acme', 'Account 42 already existed', 'gateway key', 'account appKey audit'],
-    ['account grant 42 feed', 'has permissions: monit feed; active.', 'feed', 'account appKey audit'],
+    ['account grant 42 feed', 'monit feed; active. All calls follow it within 30 s.', 'feed', 'account appKey audit'],
     ['account revoke 42 feed', 'has permissions: monit; active.', 'feed', 'account appKey audit'],
     ['account suspend 42', 'has permissions: monit; suspended.', '', 'account appKey audit'],
     ['account unsuspend 42', 'has permissions: monit; active.', '', 'account appKey audit'],

@@ -152,14 +152,17 @@ it.each<[rule: number, host: object, live: object, why: RegExp]>([
 
 it('show host shows the status, the reason and the rows, also of a host without inventory', async () => {
   const { account } = await newAccount(table);
-  await put(table, keys.host(account, 'h'), { ...HOST, row_order: Uint8Array.of(1, 255) });
+  const bytes = { mac: Uint8Array.of(1, 255), ports: [Uint8Array.of(2)] };
+  await put(table, keys.host(account, 'h'), { ...HOST, ...bytes, row_order: Uint8Array.of(1), ttl: 5 });
   await put(table, keys.hostStatus(account, 'orphan'), LIVE);
-  const status = { status: 'no_data', rule: 6, why: expect.any(String), inventory: HOST, live_status: null };
+  const status = { status: 'no_data', rule: 6, why: expect.any(String), live_status: null };
   const shown = await jsonOf(`show host h --account ${account}`);
-  expect(shown).toMatchObject({ ...status, inventory: { ...HOST, row_order: '01ff' } });
+  expect(shown).toMatchObject(status);
+  expect(shown.inventory).toEqual({ ...HOST, mac: '01ff', ports: ['02'] });
   const { out } = await admin(`show host h --account ${account}`);
   expect(out).toMatch(/^h is no_data \(rule 6\)\.\nNeither.*\n\nInventory\n {2}host_id.*\n\nLive status\n {2}none\n$/s);
-  expect(out).toMatch(/^ {2}row_order +01ff$/m);
+  expect(out).toMatch(/^ {2}mac +01ff$/m);
+  expect(out).not.toMatch(/order|ttl/);
   const orphan = (await admin(`show host orphan --account ${account}`)).out;
   expect(orphan).toMatch(/^orphan has no status\.\nIt is not in the inventory.*Inventory\n {2}none\n\nLive status\n/s);
   expect(orphan).toMatch(/received_at_ms +\d+ \(2027-01-15 07:59:55 UTC\)$/m);

@@ -13,7 +13,7 @@ import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { registerRunning } from '../../../admin/local-service/running.ts';
-import { serveConsole } from '../../../admin/test/support/console-pages.ts';
+import { serveConsole, textOf } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { synthesize } from '../../synthesize.ts';
 import { callService, serveTable } from '../support/start-service.ts';
@@ -166,6 +166,7 @@ describe('a refused record', () => {
     const console = await serveConsole({ table, ingestQueues });
     await console.signIn();
     expect((await console.page('/feed')).text).toEqual(reason);
+    expect(textOf((await console.page('/')).text)).toContain('Feed 3 refused records, 0 messages waiting');
     await console.close();
 
     await load(accountLine(missing));
