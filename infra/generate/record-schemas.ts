@@ -13,7 +13,12 @@ function recordSchema(kind: string, { required, properties, additionalProperties
     type: 'object',
     description: `A record of kind ${kind}`,
     required: ['kind', ...required.filter((name) => name !== 'account_id')],
-    properties: { ...properties, kind: { type: 'string', const: kind } },
+    properties: {
+      ...properties,
+      // Generators of clients take no constant but a text.
+      ...('retired' in properties && { retired: { type: 'boolean' } }),
+      kind: { type: 'string', const: kind },
+    },
     additionalProperties,
   };
 }

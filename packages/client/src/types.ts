@@ -110,7 +110,7 @@ export interface HostRecord {
   report_interval_ms?: number | bigint;
   snapshot_ready: boolean;
   reason_codes?: string[];
-  retired?: false;
+  retired?: boolean;
 }
 /**
  * A record of kind host_status
@@ -351,7 +351,7 @@ export interface RetiredHostRecord {
   report_interval_ms?: number | bigint;
   snapshot_ready?: boolean;
   reason_codes?: string[];
-  retired: true;
+  retired: boolean;
 }
 export interface GetRumResourceRequest {
   /**
