@@ -40,7 +40,7 @@ export function recordOfAlert(alert: unknown, arrivedMs: number): object {
   const isOver = status === 'resolved';
   const description = String(notes.description ?? '');
   const isPast = (atMs: number | undefined) => atMs !== undefined && atMs >= AT_MS.minimum && atMs <= arrivedMs;
-  const endMs = timeOf(endsAt);
+  const endMs = isOver ? timeOf(endsAt) : undefined;
   const record = {
     kind: 'alert',
     alert_key: `alertmanager ${identity.length > MAX_IDENTITY ? hash('sha256', identity, 'hex') : identity}`,
@@ -49,18 +49,21 @@ export function recordOfAlert(alert: unknown, arrivedMs: number): object {
     ...(description !== '' && { description: cut(description, ALERT_CONTENT.description.maxLength) }),
     ...(isSourceUrl(generatorURL) && { source_url: generatorURL }),
     ...(isPast(startMs) && { started_at_ms: startMs }),
-    ...(isOver && isPast(endMs) && { ended_at_ms: endMs }),
+    ...(isPast(endMs) && { ended_at_ms: endMs }),
   };
+  const whole = { ...record, labels: labelsOf(pairs) };
+  if (Buffer.byteLength(messageText(whole)) <= MAX_RECORD_BYTES) return whole;
   const room = MAX_RECORD_BYTES - Buffer.byteLength(messageText(record));
-  return { ...record, labels: labelsWithin(labelsOf(pairs), room, messageText).labels };
+  return { ...record, labels: labelsWithin(whole.labels, room, messageText).labels };
 }
 
 /** Unix milliseconds; undefined for anything but a time of RFC 3339 on a day that there is. */
 function timeOf(value: unknown): number | undefined {
   const [, day = ''] = (typeof value === 'string' && RFC_3339.exec(value)) || [];
   const atMs = day === '' ? Number.NaN : Date.parse(String(value).toUpperCase());
-  // Of a day that a month does not have, `Date` makes one of the next month.
-  return Number.isNaN(atMs) || new Date(day).toISOString().slice(0, day.length) !== day ? undefined : atMs;
+  if (Number.isNaN(atMs)) return undefined;
+  // Of a day that a month does not have, `Date` makes one of the next month. All have 28.
+  return day.slice(-2) <= '28' || new Date(day).toISOString().startsWith(day) ? atMs : undefined;
 }
 
 const isObject = (value: unknown): value is Members =>
@@ -95,12 +98,15 @@ const titleOf = (pairs: readonly [name: string, text: string][]) =>
     .map(([name, text]) => `${name}=${text}`)
     .join(', ');
 
+const MAX_NAME = LABELS.propertyNames.maxLength;
+const isShort = (name: string) => name.length <= MAX_NAME || codePoints(name) <= MAX_NAME;
+
 /** The labels that the feed takes. */
 const labelsOf = (pairs: readonly [name: string, text: string][]) =>
   Object.fromEntries(
     pairs
       .values() // looks at no more than it takes: an alert may have 100,000
-      .filter(([name]) => name !== '' && name !== '__proto__' && codePoints(name) <= LABELS.propertyNames.maxLength)
+      .filter(([name]) => name !== '' && name !== '__proto__' && isShort(name))
       .take(LABELS.maxProperties)
       .map(([name, text]) => [name.toWellFormed(), cut(text, LABELS.additionalProperties.maxLength)]),
   );
@@ -109,9 +115,13 @@ function isSourceUrl(value: unknown): value is string {
   return typeof value === 'string' && value.length <= ALERT_CONTENT.source_url.maxLength && SOURCE_URL.test(value);
 }
 
-/** The first characters of a text, well-formed. Each takes at most two code units. */
-const cut = (text: string, length: number) =>
-  Array.from(text.slice(0, 2 * length))
-    .slice(0, length)
-    .join('')
-    .toWellFormed();
+/** The first characters of a text, well-formed. Each takes one or two code units. */
+const cut = (text: string, length: number) => {
+  const first =
+    text.length <= length
+      ? text
+      : Array.from(text.slice(0, 2 * length))
+          .slice(0, length)
+          .join('');
+  return first.toWellFormed();
+};
