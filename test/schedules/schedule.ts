@@ -18,7 +18,7 @@ import {
   type Request,
   type Transaction,
 } from '../table-double/client.ts';
-import { TableDouble } from '../table-double/table-double.ts';
+import { type Change, TableDouble } from '../table-double/table-double.ts';
 
 /** What may happen to a call, after the SDK's own attempts. */
 const FAULTS = [
@@ -32,6 +32,10 @@ const FAULTS = [
   'in progress',
   'throttled',
   'conflict',
+  /** The same, but an earlier attempt of the SDK is carried out later. */
+  'conflict, late',
+  /** Answered truly, also with a refusal; an earlier attempt of the SDK is carried out once more later. */
+  'repeated late',
   /** Leaves one of a batch of reads unprocessed. */
   'unprocessed',
   /**
@@ -65,7 +69,9 @@ export const anyFate: fc.Arbitrary<Fate> = fc.record({
 /** Whether a process lives and no fault hides from it what its writes have done: it must succeed or be refused. */
 export const answersTruly = ({ dies, faults }: Fate): boolean =>
   !dies &&
-  faults.every(({ fault }) => ['reply lost', 'sent twice', 'unprocessed', 'in halves', 'in part'].includes(fault));
+  faults.every(({ fault }) =>
+    ['reply lost', 'sent twice', 'repeated late', 'unprocessed', 'in halves', 'in part'].includes(fault),
+  );
 
 interface BatchReply {
   Responses: Record<string, unknown[]>;
@@ -75,8 +81,19 @@ interface BatchReply {
 const $metadata = {};
 const noReply = () => Object.assign(new Error('no reply'), { name: 'TimeoutError' });
 
+/** What one request has changed. */
+export interface Commit {
+  /** How many calls to the table had begun. */
+  readonly call: number;
+  readonly changes: readonly Change[];
+}
+
 export class Schedule {
-  readonly #double = new TableDouble();
+  /** All changes, in their order. */
+  readonly commits: Commit[] = [];
+  /** How many calls to the table have begun. */
+  calls = 0;
+  readonly #double = new TableDouble(new Map(), (changes) => this.commits.push({ call: this.calls, changes }));
   readonly #scheduler: fc.Scheduler;
   /** Rows that queries still see as they were. */
   readonly #hidden = new Set<{ key: Key; before: unknown }>();
@@ -84,7 +101,10 @@ export class Schedule {
   readonly #running = new Map<object, number>();
   #transactions = 0;
   /** The table without faults, and with replies at once. */
-  readonly table = connectDouble(async (request) => this.#double.apply(request));
+  readonly table = connectDouble(async (request) => {
+    this.calls += 1;
+    return this.#double.apply(request);
+  });
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
@@ -101,6 +121,7 @@ export class Schedule {
     const never = () => new Promise<never>(() => {});
     const table = connectDouble(async (request) => {
       calls += 1;
+      this.calls += 1;
       const number = calls;
       if (dies && number > dies.at) return never();
       await this.#turn(process, request.name);
@@ -159,6 +180,10 @@ export class Schedule {
     }
   }
 
+  #tryLate(request: Request): void {
+    void this.#scheduler.schedule(Promise.resolve(), `${request.name}, late`).then(() => this.#try(request));
+  }
+
   /** Answers a request as this process sees the rows. */
   #apply(request: Request): unknown {
     if (isWrite(request)) this.#hidden.clear();
@@ -180,8 +205,13 @@ export class Schedule {
         return this.#apply(request);
       case 'late':
       case 'in progress':
-        void this.#scheduler.schedule(Promise.resolve(), `${name}, late`).then(() => this.#try(request));
+      case 'conflict, late':
+        this.#tryLate(request);
+        if (fault === 'conflict, late') throw refusal('conflict', request);
         throw fault === 'late' ? noReply() : new TransactionInProgressException({ message: fault, $metadata });
+      case 'repeated late':
+        this.#tryLate(request);
+        return this.#apply(request);
       case 'reply lost':
         this.#try(request);
         throw noReply();
@@ -254,13 +284,17 @@ function refusal(fault: 'not carried out' | 'throttled' | 'conflict', { name, in
   return new Refusal({ message: fault, $metadata });
 }
 
-/** A test that runs a property on many schedules: for seconds, or longer with the environment variable FAULTS. */
+/**
+ * A test that runs a property on many schedules: for seconds, or longer with the environment variable FAULTS.
+ * @param counts of schedules
+ */
 export function onSchedules<Case>(
   name: string,
   cases: fc.Arbitrary<Case>,
   property: (each: Case, schedule: Schedule) => Promise<void>,
+  { quick = 300, ci = 600 } = {},
 ): void {
-  const numRuns = { ci: 2_000, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
+  const numRuns = { ci, full: 100_000 }[process.env.FAULTS ?? ''] ?? quick;
   it(`${name} (${numRuns} schedules, SEED=${SEED})`, { timeout: 20 * 60_000 }, async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
     onTestFinished(() => void vi.restoreAllMocks());

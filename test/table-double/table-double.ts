@@ -26,6 +26,12 @@ import { canonical, compare, type Item, normalize, type Value } from './values.t
 /** Stored items by their keys. A stored item never changes: a write replaces it. */
 export type Rows = ReadonlyMap<string, Item>;
 
+/** What a request changed of one item; undefined: there was none, or is none any more. */
+export interface Change {
+  readonly before: Item | undefined;
+  readonly after: Item | undefined;
+}
+
 const MAX_ACTIONS = 100;
 const MAX_READS = 100;
 const MAX_WRITES = 25;
@@ -62,9 +68,14 @@ export class TableDouble {
   readonly #rows: Map<string, Item>;
   /** The actions of applied transactions, by ClientRequestToken. */
   readonly #tokens = new Map<string, string>();
+  readonly #onChanges: (changes: readonly Change[]) => void;
+  /** Of the request that is being applied. */
+  #changes: Change[] = [];
 
-  constructor(rows: Rows = new Map()) {
+  /** @param onChanges gets what each request changed, as the table's stream does: a write that leaves its item as it was is no change */
+  constructor(rows: Rows = new Map(), onChanges: (changes: readonly Change[]) => void = () => undefined) {
     this.#rows = new Map(rows);
+    this.#onChanges = onChanges;
   }
 
   /** The rows as they are now. */
@@ -75,7 +86,14 @@ export class TableDouble {
   items = (): Item[] => [...this.#rows.values()];
 
   /** @throws the errors that the client throws */
-  apply({ name, input }: Request): unknown {
+  apply(request: Request): unknown {
+    this.#changes = [];
+    const reply = this.#replyTo(request);
+    if (this.#changes.length > 0) this.#onChanges(this.#changes);
+    return reply;
+  }
+
+  #replyTo({ name, input }: Request): unknown {
     switch (name) {
       case 'GetCommand':
         return this.#get(input);
@@ -229,6 +247,8 @@ export class TableDouble {
 
   #write({ Key: key, Item: put }: Pick<Write, 'Key' | 'Item'>, after: Item | undefined): void {
     const text = textOf((key ?? put) as Key);
+    const before = this.#rows.get(text);
+    if (canonical(before) !== canonical(after)) this.#changes.push({ before, after });
     if (after) this.#rows.set(text, after);
     else this.#rows.delete(text);
   }

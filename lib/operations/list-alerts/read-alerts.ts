@@ -36,7 +36,8 @@ const findOpen: Find = async (table, account, body, after) => {
   const options = { limit: body.limit + 1, after, descending: !body.asc };
   const partitions = openAlerts.partitions(account, severities);
   const found = await Promise.all(partitions.map((partition) => queryOpenAlerts(table, partition, options)));
-  return found.flat().map((place) => ({ place }));
+  // An alert whose severity changes meanwhile is found twice.
+  return [...new Set(found.flat())].map((place) => ({ place }));
 };
 
 const findNamed: Find = async (table, account, body, after) => {

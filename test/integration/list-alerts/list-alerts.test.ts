@@ -8,6 +8,8 @@ import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
 import { type Answer, callAlone, newTable, stored, testDeps } from '../../support/service.ts';
+import type { Request } from '../../table-double/client.ts';
+import { hookedTable } from '../http/hooked-table.ts';
 
 const NOW = 1_795_000_000_000;
 const table = await newTable();
@@ -212,4 +214,25 @@ describe('the list', () => {
     const second = await list({ limit: 100, search_after_ctx: first.search_after_ctx });
     expect([first.items.length + second.items.length, second.has_next_page]).toEqual([70, false]);
   });
+});
+
+it('an alert whose severity changes while its list is read is listed once', async () => {
+  const { table, hooked, hook } = hookedTable();
+  const { account, appKey } = await newAccount(table);
+  const send = (alert_status: string, at_ms: number) =>
+    ingestOver(table, () => NOW).send({
+      ...{ kind: 'alert', account_id: account, alert_key: 'k', title: 't', alert_status, at_ms },
+    });
+  await send('Critical', NOW);
+  const partitionOf = ({ input }: Request) => JSON.stringify(input.ExpressionAttributeValues ?? {});
+  const changed = Promise.withResolvers<void>();
+  hook.around = async (reply, request) => {
+    if (partitionOf(request).includes('#Warning#')) await changed.promise;
+    const result = reply();
+    if (partitionOf(request).includes('#Critical#'))
+      changed.resolve(await send('Warning', NOW + 1).then(() => undefined));
+    return result;
+  };
+  const { items } = dataOf(await callAlone(createHandlers(testDeps(hooked)), listAlerts, { appKey, body: {} }));
+  expect(items).toMatchObject([{ alert_key: 'k', alert_severity: 'Warning' }]);
 });
