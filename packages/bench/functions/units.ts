@@ -12,7 +12,7 @@ const FLEET_KEY = 'bench-key-of-the-fleet-0000000000000';
 /** Shorter than they are cached. */
 const WITHIN_CACHE_MS = 5_000;
 
-/** Rounds of concurrent calls, which count as one, and units. Transactions count twice the units of their rows, as DynamoDB bills them. */
+/** Rounds: how many calls wait, one for the other; and units. Transactions count twice the units of their rows, as DynamoDB bills them. */
 interface Units {
   rounds: number;
   read: number;
@@ -81,14 +81,15 @@ type Capacity = { CapacityUnits?: number };
 /** @returns a function that runs an action, and returns what the calls of the table's client used meanwhile */
 export function countUnits({ client }: Table): (action: () => Promise<unknown>) => Promise<Used> {
   let used: Used = { calls: 0, rounds: 0, read: 0, write: 0 };
-  let underWay = 0;
+  /** How many calls, one after the other, have ended. */
+  let ended = 0;
   client.middlewareStack.add(
     (next, context) => async (args) => {
       Object.assign(args.input, { ReturnConsumedCapacity: 'TOTAL' });
-      if (underWay === 0) used.rounds += 1;
-      underWay += 1;
+      const round = ended + 1;
       const { output } = await next(args).finally(() => {
-        underWay -= 1;
+        ended = Math.max(ended, round);
+        used.rounds = Math.max(used.rounds, round);
       });
       const { ConsumedCapacity = [] } = output as { ConsumedCapacity?: Capacity | Capacity[] };
       const units = [ConsumedCapacity].flat().reduce((sum, { CapacityUnits = 0 }) => sum + CapacityUnits, 0);
@@ -102,6 +103,7 @@ export function countUnits({ client }: Table): (action: () => Promise<unknown>) 
   );
   return async (action) => {
     used = { calls: 0, rounds: 0, read: 0, write: 0 };
+    ended = 0;
     await action();
     return used;
   };
