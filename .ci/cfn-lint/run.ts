@@ -11,6 +11,7 @@ const DEPLOYMENTS: readonly Readonly<Record<string, string>>[] = [
     pageTo: 'operator@example.com',
     ticketTo: 'arn:aws:sns:eu-central-1:123456789012:on-call',
     reservedConcurrency: '200',
+    backupVaultArn: 'arn:aws:backup:eu-central-1:210987654321:backup-vault:copies',
   },
   { stackName: 'Preview', ephemeral: 'true' },
   {
@@ -19,9 +20,8 @@ const DEPLOYMENTS: readonly Readonly<Record<string, string>>[] = [
     disableExecuteApiEndpoint: 'true',
     webAclArn: 'arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/service/1',
     tags: 'team=on-call',
+    adoptTable: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000',
   },
-  { backupVaultArn: 'arn:aws:backup:eu-central-1:210987654321:backup-vault:copies' },
-  { adoptTable: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000' },
 ];
 
 /** Makes the app write the templates of `cdk synth`, but no bundles of functions, which are the same for all settings. */
