@@ -120,5 +120,4 @@ onSchedules(
     if (other) expect((await appKeys.find(SECOND))?.accountId).toBe(OTHER);
     if (own && !done.has('suspend')) expect((await appKeys.find(SECOND))?.accountId).toBe(OWN);
   },
-  { ci: 2_000 },
 );
