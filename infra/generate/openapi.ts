@@ -4,6 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
+import { BODY_BOUNDS } from '../../lib/http/body.ts';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
 import type { Tag } from '../../lib/http/operation.ts';
 import { itemBudget } from '../../lib/http/rate-limit.ts';
@@ -14,6 +15,8 @@ import { errorExamples, REQUEST_ID } from './examples.ts';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
+
+const count = (number: number) => number.toLocaleString('en');
 
 const TAGS: Readonly<Record<Tag, string>> = {
   Monitoring: 'Hosts and the state of their network-topology collection',
@@ -159,7 +162,8 @@ export function openApiDocument(): object {
       title: 'Incident, monitoring and RUM service',
       version,
       description:
-        'Operations, all `POST` with a JSON body of at most 256 KiB (unless one says otherwise), 1,000 levels of nesting and 150,000 values; no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
+        `Operations, all \`POST\` with a JSON body of at most 256 KiB (unless one says otherwise), ${count(BODY_BOUNDS.levels)} levels of nesting and ${count(BODY_BOUNDS.values)} values; ` +
+        'no body counts as `{}` and needs no `Content-Type`. Each response is an envelope: `request_id` and either `data` or `error`. ' +
         '`error.code` is the authoritative signal, the HTTP status is informational, and `error.message` is for people. Integers are exact over the int64 range. Fields and error codes may be ' +
         'added: ignore those that you do not know.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },

@@ -18,7 +18,7 @@ const VALUES: Explanations = {
   bodyWithMark: undefined,
   bodyEncoded: { encoding: 'br' },
   bodyTooDeep: { levels: 1000 },
-  bodyTooManyValues: { values: 150_000 },
+  bodyTooManyValues: { values: 100_000 },
   bodyNotObject: undefined,
   bodyTooLarge: { maxBytes: 262_144 },
   invalidIdempotencyKey: { invalid: { position: 3, codePoint: 'U+00E9' } },
