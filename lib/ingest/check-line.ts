@@ -96,7 +96,7 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem>
     from?: unknown;
     TopicArn?: unknown;
   };
-  if (kind === undefined && String(from).startsWith('/feed/')) return yield plain('itemKept');
+  if (kind === undefined && typeof from === 'string' && from.startsWith('/feed/')) return yield plain('itemKept');
   if (kind === undefined && TopicArn !== undefined) return yield plain('itemOfSns');
   if (kind === undefined || !kinds.includes(kind))
     return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });

@@ -98,6 +98,8 @@ const RECORDS = {
       x: { y: [1] },
     },
     { kind: 'work_item', work_item_id: 'v', version: 1, title: 't', undone_deletion: { version: 1, at_ms: NOW } },
+    // No record, which the feed looks at to say what it is.
+    { from: 'f', TopicArn: 't' },
   ],
 };
 
