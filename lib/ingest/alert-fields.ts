@@ -6,6 +6,7 @@ export const MAX_RECORD_BYTES = 64_000;
 /** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number may be in seconds, a larger one in microseconds. */
 export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maximum: 10 ** 13 - 1 } as const;
 
+export const ALERT_KEY = { type: 'string', minLength: 1, maxLength: 255 } as const;
 export const LABELS = {
   type: 'object',
   maxProperties: 64,

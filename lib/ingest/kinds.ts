@@ -7,7 +7,7 @@ import { HOST_SCHEMA, STATUS_SCHEMA } from '../operations/browse-fleet/host.ts';
 import { getRumResource, USAGE_FIELDS } from '../operations/get-rum-resource/schema.ts';
 import { flag, type Int64, objectId, text } from '../shared/json.ts';
 import { SEVERITIES } from '../table/rows.ts';
-import { ALERT_CONTENT, AT_MS } from './alert-fields.ts';
+import { ALERT_CONTENT, ALERT_KEY, AT_MS } from './alert-fields.ts';
 import type { Order, Orders } from './order.ts';
 
 /** Maximum length of the name of an account or a member, in code points. */
@@ -56,7 +56,7 @@ const statusTimes = { received_at_ms: AT_MS, observed_at_ms: AT_MS, health_at_ms
 export const KEYED_ONLY = ['alert_status', 'started_at_ms', 'ended_at_ms'] as const;
 const alertFields = {
   alert_id: objectId,
-  alert_key: { type: 'string', minLength: 1, maxLength: 255 },
+  alert_key: ALERT_KEY,
   ...ALERT_CONTENT,
   alert_status: { type: 'string', enum: [...SEVERITIES, 'Ok'] },
   started_at_ms: AT_MS,

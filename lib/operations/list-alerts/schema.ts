@@ -1,4 +1,5 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
+import { ALERT_KEY } from '../../ingest/alert-fields.ts';
 import { flag, objectId } from '../../shared/json.ts';
 import { SEVERITIES } from '../../table/rows.ts';
 import { alertItem, exampleAlert } from '../alert-schema.ts';
@@ -49,7 +50,7 @@ export const listAlerts = {
       alert_keys: {
         type: 'array',
         maxItems: 100,
-        items: { type: 'string', minLength: 1, maxLength: 255 },
+        items: ALERT_KEY,
         description: 'The last alert of each of these keys',
       },
     },

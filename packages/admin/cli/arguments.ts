@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
 import { PERMISSIONS } from '../../../lib/http/operation.ts';
 import { codePoints, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
+import { OBJECT_ID } from '../incidents/alerts.ts';
 
 export function accountId(value: string): Int64 {
   const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;
@@ -14,7 +15,7 @@ export function accountId(value: string): Int64 {
 export const memberId = (value: string): Int64 => accountId(value);
 
 export function objectId(value: string): string {
-  if (!/^[0-9a-f]{24}$/i.test(value)) throw new InvalidArgumentError('It must have 24 hexadecimal digits.');
+  if (!OBJECT_ID.test(value)) throw new InvalidArgumentError('It must have 24 hexadecimal digits.');
   return value.toLowerCase();
 }
 
