@@ -56,7 +56,7 @@ async function* keysNamed(client: APIGateway, nameQuery?: string): AsyncGenerato
 /** @param usagePlanId the stack's output `AccountPlanId` */
 export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId: string): GatewayKeys {
   let attached: Promise<Map<string, string>> | undefined;
-  let listed: Promise<ListedGatewayKey[]> | undefined;
+  let listed: readonly ListedGatewayKey[] | undefined;
 
   /**
    * The values of the plan's keys, by account. Each is of an account of this stack, but a table that was restored has another name than the
@@ -74,8 +74,8 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
 
   /** The key of an account that no plan has: by its name or, if the table was restored under another one, by the value in the table. */
   async function findKey(name: string, stored: string | undefined): Promise<ListedGatewayKey | undefined> {
-    listed ??= Array.fromAsync(keysNamed(client));
-    return (await listed).find((key) => key.name === name || key.value === stored);
+    listed ??= await retried(() => Array.fromAsync(keysNamed(client)));
+    return listed.find((key) => key.name === name || key.value === stored);
   }
 
   async function createKey(name: string, value: string): Promise<ListedGatewayKey> {
@@ -93,7 +93,7 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
     const name = `${prefixOf(table)}${account}`;
     // In another region, the rows of a replica need keys of the same values.
     const { gateway_key: stored } = (await getRow(table, keys.account(account), ['gateway_key'])) ?? {};
-    const found = findDetached ? await retried(() => findKey(name, stored)) : undefined;
+    const found = findDetached ? await findKey(name, stored) : undefined;
     const key = found ?? (await retried(() => createKey(name, stored ?? randomBytes(32).toString('hex'))));
     await retried(() => attach(key.id));
     return key.value;

@@ -27,6 +27,8 @@ export async function enterFakeAws(stack: {
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
     failures: [] as string[],
+    /** Of reads of keys. */
+    readFailures: [] as string[],
   };
 
   /** The limits and settings of the account and region, as `preflight` reads them. */
@@ -107,7 +109,7 @@ export async function enterFakeAws(stack: {
       },
     };
     gateway.calls.push(`${request.method} ${pathname}`);
-    const failure = request.method !== 'GET' ? gateway.failures.shift() : undefined;
+    const failure = (request.method === 'GET' ? gateway.readFailures : gateway.failures).shift();
     if (failure) refuse(409, failure);
     else routes[`${request.method} ${collection}`]?.();
   }
@@ -164,6 +166,6 @@ export async function enterFakeAws(stack: {
       queue = attributes;
     },
     /** Deletes the gateway keys, and the records of calls and planned failures. */
-    resetGateway: () => Object.assign(gateway, { keys: [], keysMade: 0, attached: [], calls: [], failures: [] }),
+    resetGateway: () => Object.assign(gateway, { keys: [], keysMade: 0, attached: [], calls: [], failures: [], readFailures: [] }),
   };
 }
