@@ -166,6 +166,7 @@ export async function enterFakeAws(stack: {
       queue = attributes;
     },
     /** Deletes the gateway keys, and the records of calls and planned failures. */
-    resetGateway: () => Object.assign(gateway, { keys: [], keysMade: 0, attached: [], calls: [], failures: [], readFailures: [] }),
+    resetGateway: () =>
+      Object.assign(gateway, { keys: [], keysMade: 0, attached: [], calls: [], failures: [], readFailures: [] }),
   };
 }
