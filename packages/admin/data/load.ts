@@ -41,8 +41,8 @@ export interface LoadOptions {
   record?: RecordChange;
   /** Makes a gateway key for each account that has none yet. */
   gatewayKeys?: GatewayKeys;
-  /** Called for each line that was written. @param changed false: the table has the same, or something newer or deleted */
-  onWritten?: (changed: boolean) => void;
+  /** Called for each line that was written. @param isChanged false: the table has the same, or something newer or deleted */
+  onWritten?: (line: CheckedLine, isChanged: boolean) => void;
   /** Stops the writing. To complete it, the same data is written again. */
   signal?: AbortSignal;
 }
@@ -92,7 +92,7 @@ export async function writeData(
       if (record) await writeRecord(through, record);
       else if (entity.kind === 'account') await writeAccount(table, entity, recordChange, gatewayKeys);
       else await writeAppKey(table, entity, recordChange, nowMs);
-      onWritten?.(!isDeepStrictEqual(before, await contentOf(through, line)));
+      onWritten?.(line, !isDeepStrictEqual(before, await contentOf(through, line)));
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const problem = `${entity.kind} cannot be written: ${error.message.split('\n')[0]}`;
