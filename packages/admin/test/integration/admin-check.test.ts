@@ -23,8 +23,9 @@ import {
 import { readAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
 import { checkAccount, checkTable } from '../../check/check.ts';
-import type { FindingKind } from '../../check/finding.ts';
+import type { Finding, FindingKind } from '../../check/finding.ts';
 import { repair } from '../../check/repair.ts';
+import { repairAccounts, repairMerges } from '../../check/repair-table.ts';
 import { adminOf } from '../support/run-admin.ts';
 import { snapshot } from '../support/torn.ts';
 
@@ -164,6 +165,21 @@ describe('admin check and admin repair', () => {
     if (kind !== 'incident_entry_missing') return;
     const { title, owner_id } = await broken.tenant.incidentRow(broken.from);
     expect([title, owner_id]).toEqual(['Old', undefined]);
+  });
+
+  it('repair a whole table: accounts first, then merges, and name what is left', async () => {
+    const broken = await merged();
+    const { table } = broken;
+    for (const kind of ['app_key_outdated', 'alert_misplaced', 'log_entry_missing'] as const)
+      await BROKEN[kind](broken);
+    await UNREPAIRABLE[0]?.[1](broken);
+    const kindsOf = (findings: readonly Finding[]) => findings.map(({ kind }) => kind).sort();
+    const accounts = await repairAccounts(table);
+    expect([kindsOf(accounts.fixed), accounts.left]).toEqual([['app_key_outdated'], []]);
+    const merges = await repairMerges(table, Date.now());
+    expect(kindsOf(merges.fixed)).toEqual(['alert_misplaced', 'log_entry_missing']);
+    expect(kindsOf(merges.left)).toEqual(['alert_incident_missing']);
+    expect(await kindsIn(table)).toEqual(new Set(['alert_incident_missing']));
   });
 
   it('say in one line for each finding what is wrong, and where, and write only with --write', async () => {
