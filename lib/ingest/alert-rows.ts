@@ -66,7 +66,10 @@ const alertKeyOf = ({ entity }: IngestRecord) => keys.alertKey(entity.account_id
 
 async function writeOfKey(table: Table, record: IngestRecord, found?: Found): Promise<boolean> {
   const read = () => getRow(table, alertKeyOf(record));
-  for (let key = found ? (found.row as AlertKeyRow | undefined) : await read(); isBefore(key?.row_order, record.order); ) {
+  for (
+    let key = found ? (found.row as AlertKeyRow | undefined) : await read();
+    isBefore(key?.row_order, record.order);
+  ) {
     if (await writerOf(key, isEnd(record))(table, record, key as AlertKeyRow)) return true;
     const now = await read();
     // Otherwise another record has opened or ended an alert meanwhile.

@@ -41,12 +41,7 @@ export async function writeAllButRefused(
   }
 }
 
-type Writer = (
-  table: Table,
-  records: readonly IngestRecord[],
-  latest: IngestRecord,
-  found?: Found,
-) => Promise<boolean>;
+type Writer = (table: Table, records: readonly IngestRecord[], latest: IngestRecord, found?: Found) => Promise<boolean>;
 
 const replaceRow: Writer = async (table, _records, latest, found) =>
   isBefore(found?.row?.row_order, latest.order) &&
@@ -111,7 +106,12 @@ async function changeWorkItem(table: Table, record: IngestRecord, found?: Found)
 }
 
 /** Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. */
-const writeIncident: Writer = (table, _records, { entity, order, orders: { title_order, owner_order } = {} }, found) => {
+const writeIncident: Writer = (
+  table,
+  _records,
+  { entity, order, orders: { title_order, owner_order } = {} },
+  found,
+) => {
   const { owner_id, ...fields } = fieldsOf(entity);
   const parts = [
     { orderAttribute: 'title_order', order: title_order ?? order, fields },
