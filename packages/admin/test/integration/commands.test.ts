@@ -186,7 +186,13 @@ describe('a command that writes', async () => {
   const commandOf = (args: string) => names.findLast((name) => name !== '' && args.startsWith(name)) ?? '';
 
   it('has a row here, unless it needs API Gateway or the queues of a stack', () => {
-    const covered = new Set([...TABLE.map(([args]) => commandOf(args)), 'gateway-keys remove', 'relay replay']);
+    const covered = new Set([
+      ...TABLE.map(([args]) => commandOf(args)),
+      'gateway-keys remove',
+      'relay replay',
+      'feed redrive',
+      'feed drop',
+    ]);
     expect(covered).toEqual(new Set([...commandsWith('--dry-run'), ...commandsWith('--write')]));
   });
 
