@@ -10,8 +10,9 @@ const keyFile = `${file}.key`;
 
 /** The ids of the file, each once whatever its letter case, as the service counts them. */
 function readIds() {
+  const seen = new Set();
   const ids = readFileSync(file, 'utf8').split(/\s+/).filter(Boolean);
-  return [...new Map(ids.toReversed().map((id) => [id.toLowerCase(), id])).values()].toReversed();
+  return ids.filter((id) => !seen.has(id.toLowerCase()) && seen.add(id.toLowerCase()));
 }
 
 /** The idempotency key, which is stored before the merge is sent. */

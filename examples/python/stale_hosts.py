@@ -15,8 +15,8 @@ from typing import NoReturn
 import httpx
 from monitoring_client import Client
 from monitoring_client.api.monitoring import browse_fleet
-from monitoring_client.models import BrowseFleetRequest, BrowseFleetEnvelope, FleetStatus
-from monitoring_client.types import UNSET
+from monitoring_client.models import BrowseFleetEnvelope, BrowseFleetRequest, ErrorEnvelope, FleetPage, FleetStatus
+from monitoring_client.types import UNSET, Unset
 
 # Of a service that cannot be reached, is busy or has failed, a later try may succeed.
 FAILED, WRONG_USE, UNAVAILABLE = 1, 2, 4
@@ -83,7 +83,7 @@ while True:
     except httpx.TransportError as error:
         fail(f"No answer from {client.get_httpx_client().base_url}: {error}", UNAVAILABLE)
     except ValueError:
-        fail("The answer is not of this service: check BASE_URL", FAILED)
+        fail("The answer is not as openapi.json says: check BASE_URL, or generate the client again", FAILED)
     for host in page.items:
         row = [host.host_id, host.edge_cluster, host.agent_version, host.servicemap.max_age_ms or ""]
         writer.writerow(map(cell, row))
