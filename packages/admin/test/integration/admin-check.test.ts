@@ -226,7 +226,7 @@ describe('admin check and admin repair', () => {
     await change(keys.alert(account, String(alerts[3])), { incident_id: to });
     const { exitCode, out, err } = await admin('check');
     const line = `^alert_misplaced: account ${account}, alert_id ${alerts[3]}, .*${to}.*${from}.*${large}\n$`;
-    expect([exitCode, out]).toEqual([1, expect.stringMatching(line)]);
+    expect([exitCode, out]).toEqual([3, expect.stringMatching(line)]);
     expect(err).toMatch(/^1 finding\. .*`repair`/);
     await change(keys.incident(account, from), { owner_id: 8 });
     const dry = /^Dry run: nothing is written\. Pass --write to write it\.\n.*1 of 2 findings would be repaired\./s;
