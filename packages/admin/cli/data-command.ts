@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { accessChangesOf } from '../data/access-changes.ts';
-import { checkData } from '../data/check-lines.ts';
+import { type CheckedLine, checkData } from '../data/check-lines.ts';
 import { exportData } from '../data/export.ts';
 import { linesOf } from '../data/lines.ts';
 import { countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
@@ -72,13 +72,13 @@ async function importFile(
   if (dryRun) return { text: `Valid: ${countsText(counts)}.`, json: { lines: counts } };
   if (isAsked) await confirm(target, options, io);
   const progress = startProgress(io, 'import', lines.length);
-  let unchanged = 0;
+  const changedLines = new Set<CheckedLine>();
   const loadOptions: LoadOptions = {
     nowMs,
     record: audit.inTransaction,
-    onWritten(changed) {
+    onWritten(line, isChanged) {
       progress.add(1);
-      if (!changed) unchanged += 1;
+      if (isChanged) changedLines.add(line);
     },
     signal: io.signal,
     ...(gatewayKeys && { gatewayKeys }),
@@ -91,7 +91,10 @@ async function importFile(
       if (!io.signal.aborted) say(io, `${progress.done()} of ${lines.length} lines were written.`);
       throw error;
     });
-  return { text: `Imported ${countsText(counts)}${unchangedText(unchanged)}.`, json: { lines: counts, unchanged } };
+  const changed = countKinds(lines.filter((line) => changedLines.has(line)));
+  const unchanged = lines.length - changedLines.size;
+  const text = `Imported ${countsText(changed)}${unchangedText(unchanged)}.`;
+  return { text, json: { lines: counts, changed, unchanged } };
 }
 
 const collectAccounts = (value: string, previous: Int64[] = []): Int64[] => [
