@@ -7,7 +7,15 @@ import { all, type Expression, expression, is, set } from '../../../lib/table/ex
 import { keys, parseKey, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
-import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
+import {
+  type Action,
+  putAction,
+  RETURN_STORED,
+  settle,
+  transact,
+  updateAction,
+  updateRow,
+} from '../../../lib/table/write.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
@@ -174,12 +182,24 @@ export function copiedFields({ permissions, suspended, cursor_secret, gateway_ke
   return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };
 }
 
-/** Copies the current account to each of its keys, unless a key already has a newer state. */
+/**
+ * Copies the current account to each of its keys, unless a key already has a newer state.
+ * @throws AccountError if a key is newer than the account, as in a table that was restored: then it keeps what it has
+ */
 async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
   const copied = set(copiedFields(row));
   const isOlder = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
-  await forEach(row.app_keys ?? [], (hash) => updateRow(table, keys.appKey(hash), copied, isOlder));
+  await forEach(row.app_keys ?? [], async (hash) => {
+    const { done, row: stored } = await updateRow(table, keys.appKey(hash), copied, isOlder, RETURN_STORED);
+    if (done || stored?.account_id !== account) return;
+    // A later change has copied itself, if the account has it.
+    const { account_revision = 0 } = stored;
+    if (((await readAccount(table, account))?.revision ?? 0) < account_revision)
+      throw new AccountError(
+        `key ${appKeyIdOf(hash)} has a later state than account ${account}, and keeps it: run \`repair\`, then try again`,
+      );
+  });
   return row;
 }

@@ -30,7 +30,7 @@ export function addCheckCommands(program: AdminCommand): void {
   program
     .command('repair')
     .explain(
-      'Fix what `check` finds: the histories decide where alerts are, an account decides what its keys may do.',
+      'Fix what `check` finds: the histories decide where alerts are, the highest revision of an account decides what its keys may do.',
       'repair --account 42',
       'repair --account 42 --write',
     )

@@ -1,5 +1,6 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { writeRow } from '../../../../lib/ingest/write-records.ts';
 import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../../../lib/table/client.ts';
@@ -20,11 +21,12 @@ import {
   stored,
   testDeps,
 } from '../../../../test/support/service.ts';
-import { readAccount } from '../../accounts/accounts.ts';
+import { changeAccount, readAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
 import { checkAccount, checkTable } from '../../check/check.ts';
-import type { FindingKind } from '../../check/finding.ts';
+import type { Finding, FindingKind } from '../../check/finding.ts';
 import { repair } from '../../check/repair.ts';
+import { repairAccounts, repairMerges } from '../../check/repair-table.ts';
 import { adminOf } from '../support/run-admin.ts';
 import { snapshot } from '../support/torn.ts';
 
@@ -89,7 +91,10 @@ const UNREPAIRABLE: [FindingKind, Break][] = [
 ];
 
 /** For each other kind of finding, a change of the account that causes it. */
-const BROKEN: Record<Exclude<FindingKind, 'alert_incident_missing' | 'incident_owner_missing'>, Break> = {
+const BROKEN: Record<
+  Exclude<FindingKind, 'alert_incident_missing' | 'incident_owner_missing' | 'app_key_valid'>,
+  Break
+> = {
   alert_misplaced: ({ change, alertKey, to }) => change(alertKey, { incident_id: to }),
   alert_entry_missing: ({ change, alertKey }) => change(alertKey, { moved_sequence: LOST }),
   alert_key_outdated: ({ change, account }) => change(keys.alertKey(account, 'k'), { is_open: false }),
@@ -129,6 +134,12 @@ const BROKEN: Record<Exclude<FindingKind, 'alert_incident_missing' | 'incident_o
   idempotency_entry_missing: ({ put, account, to }) =>
     put(keys.idempotency(account, 'merge-alerts', 'k'), { incident_id: to, sequence: 7, ttl: FAR }),
   account_missing: ({ put }) => put(keys.listedAccount(GONE)),
+  // As after a suspension of which only the key's row has arrived.
+  account_outdated: async ({ table, change, account }) => {
+    const row = await readAccount(table, account);
+    await changeAccount(table, account, () => ({ permissions: [] }));
+    await change(keys.account(account), { permissions: row?.permissions, revision: row?.revision });
+  },
   account_unlisted: ({ remove, account }) => remove(keys.listedAccount(account)),
   app_key_missing: ({ remove, hash }) => remove(keys.appKey(hash)),
   app_key_unlisted: ({ change, account }) => change(keys.account(account), { app_keys: undefined }),
@@ -164,6 +175,48 @@ describe('admin check and admin repair', () => {
     if (kind !== 'incident_entry_missing') return;
     const { title, owner_id } = await broken.tenant.incidentRow(broken.from);
     expect([title, owner_id]).toEqual(['Old', undefined]);
+  });
+
+  it('repair a whole table: accounts first, then merges, and name what is left', async () => {
+    const broken = await merged();
+    const { table } = broken;
+    for (const kind of ['app_key_outdated', 'alert_misplaced', 'log_entry_missing'] as const)
+      await BROKEN[kind](broken);
+    await UNREPAIRABLE[0]?.[1](broken);
+    const kindsOf = (findings: readonly Finding[]) => findings.map(({ kind }) => kind).sort();
+    const accounts = await repairAccounts(table);
+    expect([kindsOf(accounts.fixed), accounts.left]).toEqual([['app_key_outdated'], []]);
+    const merges = await repairMerges(table, Date.now());
+    expect(kindsOf(merges.fixed)).toEqual(['alert_misplaced', 'log_entry_missing']);
+    expect(kindsOf(merges.left)).toEqual(['alert_incident_missing']);
+    expect(await kindsIn(table)).toEqual(new Set(['alert_incident_missing']));
+  });
+
+  it('let in no key that any row forbids, whichever row of an account has not arrived', async () => {
+    const { table, tenant, account, hash, remove, change } = await merged();
+    const isLetIn = async () => (await createAppKeys(testDeps(table)).find(tenant.appKey)) !== undefined;
+    const before = await readAccount(table, account);
+    await changeAccount(table, account, () => ({ suspended: true }));
+    // The row of the account is from before its suspension, that of the key from after it.
+    await change(keys.account(account), { suspended: before?.suspended, revision: before?.revision });
+    await repairAccounts(table);
+    expect([await isLetIn(), (await readAccount(table, account))?.suspended]).toEqual([false, true]);
+
+    const suspended = await readAccount(table, account);
+    for (const suspended of [false, true, false]) await changeAccount(table, account, () => ({ suspended }));
+    await change(keys.account(account), { suspended: false, revision: suspended?.revision });
+    await expect(changeAccount(table, account, () => ({ suspended: true }))).rejects.toThrow(/later state .* `repair`/);
+    await repairAccounts(table);
+    await changeAccount(table, account, () => ({ suspended: true }));
+    expect(await isLetIn()).toBe(false);
+
+    await changeAccount(table, account, () => ({ suspended: false }));
+    expect(await isLetIn()).toBe(true);
+    await remove(keys.account(account));
+    expect((await findIn(table)).map(({ kind }) => kind)).toEqual(['account_missing', 'app_key_valid']);
+    await repairAccounts(table);
+    expect([await isLetIn(), await kindsIn(table)]).toEqual([false, new Set(['account_missing'])]);
+    expect(await stored(table, keys.appKey(hash))).toHaveProperty('revoked_at');
   });
 
   it('say in one line for each finding what is wrong, and where, and write only with --write', async () => {
