@@ -27,6 +27,12 @@ const SECRET_BYTES = 32;
 export const readAccount = (table: Table, account: Int64): Promise<AccountRow | undefined> =>
   getRow(table, keys.account(account));
 
+/** @throws AccountError if the account was erased, or is being erased */
+export function requireNotErased(row: Pick<AccountRow, 'account_id' | 'erased_at_ms'> | undefined): void {
+  if (row?.erased_at_ms !== undefined)
+    throw new AccountError(`account ${row.account_id} was erased, and its id is not used again: choose another id`);
+}
+
 /** The ids of all accounts, ascending. */
 export async function listAccounts(table: Table): Promise<Int64[]> {
   const rows = await queryRows(table, partitions.listedAccount());
@@ -55,6 +61,7 @@ export async function readAllAccounts(table: Table): Promise<AccountRow[]> {
  * Creates an account, or gives an existing one this name and these permissions. An existing one keeps its secret and
  * its keys, and stays suspended: only {@link changeAccount} makes and ends a suspension.
  * @param extraActions written in the same transaction
+ * @throws AccountError if the account is erased
  */
 export function putAccount(
   table: Table,
@@ -67,7 +74,10 @@ export function putAccount(
   return writeAccount<never>(
     table,
     account_id,
-    () => change,
+    (row) => {
+      requireNotErased(row);
+      return change;
+    },
     (update) => [listed, update, ...extraActions],
   );
 }
@@ -82,18 +92,19 @@ export function putAccount(
 export async function changeAccount(
   table: Table,
   account: Int64,
-  change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
+  change: (row: AccountRow) => Partial<Pick<AccountRow, 'name' | 'permissions' | 'suspended'>>,
   started: readonly Action[] = [],
   done: readonly Action[] = [],
 ): Promise<AccountRow | undefined> {
   let wanted: boolean | undefined;
   const changeOf = (row: AccountRow | undefined) => {
+    requireNotErased(row);
     if (!row) return undefined;
     const changes = change(row);
-    const { permissions, suspended = false } = { ...row, ...changes };
+    const { name, permissions, suspended = false } = { ...row, ...changes };
     wanted = changes.suspended;
     const untold = row.untold || suspended !== (row.suspended ?? false) || undefined;
-    return wanted !== undefined && !untold ? undefined : set({ permissions, suspended, untold });
+    return wanted !== undefined && !untold ? undefined : set({ name, permissions, suspended, untold });
   };
   let row = await writeAccount(table, account, changeOf, (update) => [update, ...started]);
   for (; row; row = await copyToAppKeys(table, account)) {
@@ -128,7 +139,11 @@ const setGatewayKey = (
   gateway_key: string | undefined,
 ): Promise<AccountRow | undefined> =>
   settle(table, {
-    send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),
+    send: (table) =>
+      writeAccount(table, account, (row) => {
+        requireNotErased(row);
+        return row && set({ gateway_key });
+      }),
     async verify(table) {
       const row = await readAccount(table, account);
       return row?.gateway_key === gateway_key ? copyToAppKeys(table, account) : undefined;
@@ -139,7 +154,7 @@ const setGatewayKey = (
  * Reads an account, changes it and copies it to its keys. After a concurrent change it starts again.
  * @param changeOf returns undefined if nothing is to be changed
  */
-async function writeAccount<None extends undefined>(
+export async function writeAccount<None extends undefined>(
   table: Table,
   account: Int64,
   changeOf: (row: AccountRow | undefined) => Expression | None,
@@ -175,7 +190,7 @@ export function copiedFields({ permissions, suspended, cursor_secret, gateway_ke
 }
 
 /** Copies the current account to each of its keys, unless a key already has a newer state. */
-async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
+export async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
   const copied = set(copiedFields(row));

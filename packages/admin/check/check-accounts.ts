@@ -18,6 +18,7 @@ export interface AccountRows {
 }
 
 export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
+  const haveKeys = new Set([...appKeys.values()].map(({ account_id }) => account_id));
   for (const [account, row] of accounts) {
     const finding = findingsOf(account);
     const listKey = keys.listedAccount(account);
@@ -30,6 +31,11 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
           ] as const)
         : (['it has rows'] as const);
       yield finding('account_missing', {}, `${what}, but the account does not exist`, ...fixes);
+      continue;
+    }
+    if (row.erased_at_ms !== undefined) {
+      if (row.erasure_ended_at_ms === undefined || listed.has(account) || haveKeys.has(account))
+        yield finding('erasure_unfinished', {}, `run \`account erase ${account}\` again`);
       continue;
     }
     if (!listed.has(account)) {
@@ -50,6 +56,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
   for (const [hash, appKey] of appKeys) {
     const account = accounts.get(appKey.account_id);
     if (!account) continue;
+    if (account.erased_at_ms !== undefined) continue;
     const finding = findingsOf(account.account_id);
     const ids = { app_key_id: appKeyIdOf(hash) };
     if (!account.app_keys?.has(hash)) {

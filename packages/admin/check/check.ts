@@ -18,7 +18,8 @@ export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<
   const rows = await readAccountRows(table);
   const firstFindings = [...checkAccounts(rows)];
   yield await confirmed(async () => [...checkAccounts(await readAccountRows(table))], firstFindings);
-  const accounts = [...rows.accounts.keys()].sort((a, b) => (a < b ? -1 : 1));
+  const accounts = [...rows.accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
+  accounts.sort((a, b) => (a < b ? -1 : 1));
   for (const account of accounts) yield await checkMergesOf(table, account, nowMs);
 }
 

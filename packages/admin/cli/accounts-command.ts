@@ -5,6 +5,7 @@ import { changeAccount, putAccount, readAccount, readAllAccounts } from '../acco
 import { line } from '../text/printable.ts';
 import { accountId, permissions, textOfLength } from './arguments.ts';
 import { type AdminCommand, requireAccount, type Session, type WriteResult, type WritingSession } from './command.ts';
+import { addEraseCommand, stateText } from './erase-command.ts';
 import { CliError, say } from './io.ts';
 import { plainTable, recordsTable } from './output.ts';
 
@@ -43,6 +44,13 @@ export function addAccountCommands(program: AdminCommand): void {
       return { json: shown, text: () => recordsTable(shown, columns) };
     });
 
+  group
+    .command('rename')
+    .explain('Give an account another name', 'account rename 42 "Acme Ltd"')
+    .argument('<account>', 'its number', accountId)
+    .argument('<name>', 'display name', textOfLength(1, MAX_NAME_LENGTH))
+    .writes(rename);
+
   for (const [verb, description, setMethod] of [
     ['grant', 'Grant permissions to an account', 'union'],
     ['revoke', 'Revoke permissions of an account', 'difference'],
@@ -71,6 +79,8 @@ export function addAccountCommands(program: AdminCommand): void {
           event: suspended ? 'AccountSuspended' : 'AccountUnsuspended',
         }),
       );
+
+  addEraseCommand(group);
 }
 
 function shownAccount(row: AccountRow) {
@@ -93,6 +103,7 @@ async function create(
   const { table, gatewayKeys } = target;
   const { name, permission: requested = [] } = options;
   const before = await readAccount(table, id);
+  if (before?.erased_at_ms !== undefined) throw new CliError(`${stateText(before)} Choose another id.`);
   if (before && before.name !== name)
     throw new CliError(`Account ${id} already exists, with the name "${before.name}".`);
   if (before && requested.some((permission) => !before.permissions.includes(permission)))
@@ -110,6 +121,16 @@ async function create(
   // An account that has a gateway key is not skipped, since its key may not be in the usage plan yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
   return { text: `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`, json };
+}
+
+async function rename({ table, dryRun, audit }: WritingSession, id: Int64, name: string): Promise<WriteResult> {
+  await requireAccount(table, id);
+  const json = { account_id: id, name };
+  if (dryRun) return { text: line`Account ${id} would be named ${name}.`, json };
+  // Without the names, since an erasure leaves the audit.
+  const after = await audit.inTransaction(id, 'name', (done) => changeAccount(table, id, () => ({ name }), done));
+  if (!after) throw new CliError(`Account ${id} no longer exists.`);
+  return { text: line`Account ${id} is named ${name}.`, json };
 }
 
 async function applyChange(

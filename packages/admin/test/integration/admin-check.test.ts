@@ -72,6 +72,7 @@ type Break = (account: Awaited<ReturnType<typeof merged>>) => Promise<unknown>;
 
 /** Changes of an account that cause a finding whose right state is unknown. Records of the feed may cause the first two, and end them. */
 const UNREPAIRABLE: [FindingKind, Break][] = [
+  ['erasure_unfinished', ({ change, account }) => change(keys.account(account), { erased_at_ms: 1 })],
   ['alert_incident_missing', ({ tenant }) => tenant.alerts(1, objectId())],
   ['incident_owner_missing', ({ change, account, from }) => change(keys.incident(account, from), { owner_id: 8 })],
   [
@@ -88,8 +89,9 @@ const UNREPAIRABLE: [FindingKind, Break][] = [
   ],
 ];
 
+const ONLY_FOUND = ['alert_incident_missing', 'incident_owner_missing', 'erasure_unfinished'] as const;
 /** For each other kind of finding, a change of the account that causes it. */
-const BROKEN: Record<Exclude<FindingKind, 'alert_incident_missing' | 'incident_owner_missing'>, Break> = {
+const BROKEN: Record<Exclude<FindingKind, (typeof ONLY_FOUND)[number]>, Break> = {
   alert_misplaced: ({ change, alertKey, to }) => change(alertKey, { incident_id: to }),
   alert_entry_missing: ({ change, alertKey }) => change(alertKey, { moved_sequence: LOST }),
   alert_key_outdated: ({ change, account }) => change(keys.alertKey(account, 'k'), { is_open: false }),
