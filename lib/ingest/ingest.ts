@@ -7,6 +7,7 @@ import { type Table, withSignal } from '../table/client.ts';
 import { accountsNamedBy, createStandings } from './accounts.ts';
 import { MAX_DEPTH } from './check-line.ts';
 import type { IngestRecord } from './kinds.ts';
+import { createLastRecords } from './last-records.ts';
 import { reasonOf } from './problems.ts';
 import { MAX_RECORDS, type Queues } from './queues.ts';
 import { recordOf } from './records.ts';
@@ -54,6 +55,7 @@ export function createIngestRecords(
 ) {
   const { table, log, metrics } = deps;
   const standingOf = createStandings(deps);
+  const noteLast = createLastRecords(deps);
 
   /** Applies the records of some messages, and counts them. */
   async function apply(messages: readonly Message[], writing: AbortSignal, sending: AbortSignal) {
@@ -104,6 +106,7 @@ export function createIngestRecords(
       });
     await forEach(small, write, { concurrency: CONCURRENCY.small });
     await forEach(large, write, { concurrency: CONCURRENCY.large });
+    await noteLast(withSignal(table, writing), ofAccounts.flat(), (record) => lineOf(record).message.sentMs);
 
     // Also what cannot be read may be of an erased account.
     const named = messages.flatMap((message) =>

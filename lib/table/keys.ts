@@ -156,6 +156,8 @@ const KINDS = {
   },
   /** A command of an operator, by its time. The id distinguishes commands of the same millisecond. */
   audit: inAccount('AUDIT', pair(SEQUENCE, TEXT)),
+  /** By kind of record. */
+  lastRecord: inAccount('LAST_RECORDS', TEXT),
   member: inAccount('MEMBERS', INT64),
   host: inAccount('HOSTS', TEXT),
   hostStatus: inAccount('HOST_STATUSES', TEXT),

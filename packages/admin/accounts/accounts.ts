@@ -184,6 +184,12 @@ export async function listAppKeys(table: Table, account: AccountRow) {
     });
 }
 
+/** When the last record of each kind was sent, by the feed: what an import wrote does not count. */
+export async function readLastRecords(table: Table, account: Int64): Promise<{ kind: string; sent_at_ms: number }[]> {
+  const rows = await queryRows(table, partitions.lastRecord(account));
+  return rows.map(({ sk, sent_at_ms }) => ({ kind: sk, sent_at_ms }));
+}
+
 /** The part of an account that each of its app keys' rows repeats, so that a call reads a single row. */
 export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
   return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };

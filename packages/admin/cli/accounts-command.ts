@@ -3,11 +3,12 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { AccountRow, CommandEvent } from '../../../lib/table/rows.ts';
 import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
+import { showAccount, shownAccount } from './account-show.ts';
 import { accountId, permissions, textOfLength } from './arguments.ts';
 import { type AdminCommand, requireAccount, type Session, type WriteResult, type WritingSession } from './command.ts';
 import { addEraseCommand, stateText } from './erase-command.ts';
 import { CliError, say } from './io.ts';
-import { plainTable, recordsTable } from './output.ts';
+import { recordsTable } from './output.ts';
 
 export function addAccountCommands(program: AdminCommand): void {
   const group = program.command('account').explain('Manage accounts', 'account list');
@@ -25,15 +26,12 @@ export function addAccountCommands(program: AdminCommand): void {
 
   group
     .command('show')
-    .explain('Show an account', 'account show 42')
+    .explain(
+      'Show an account: its state, keys and members, and when the last record of each kind came, up to five minutes before that',
+      'account show 42',
+    )
     .argument('<account>', 'its number', accountId)
-    .shows(async ({ table }: Session, id: Int64) => {
-      const shown = shownAccount(await requireAccount(table, id));
-      return {
-        json: shown,
-        text: () => plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])),
-      };
-    });
+    .shows(showAccount);
 
   group
     .command('list')
@@ -81,17 +79,6 @@ export function addAccountCommands(program: AdminCommand): void {
       );
 
   addEraseCommand(group);
-}
-
-function shownAccount(row: AccountRow) {
-  return {
-    account_id: row.account_id,
-    name: row.name,
-    permissions: row.permissions.join(' '),
-    state: row.suspended ? 'suspended' : 'active',
-    gateway_key: row.gateway_key === undefined ? 'none' : 'attached',
-    app_keys: row.app_keys?.size ?? 0,
-  };
 }
 
 type CreateOptions = { name: string; permission?: string[] };

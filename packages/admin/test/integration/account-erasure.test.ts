@@ -27,6 +27,7 @@ const PARTS = {
   appKey: [],
   listedAccount: [],
   audit: [1_795_000_000_000, 'id'],
+  lastRecord: ['host'],
   member: [7],
   host: ['h#1'],
   hostStatus: ['h#1'],
@@ -100,7 +101,7 @@ describe('account erase', () => {
     const { exitCode, out, err } = await erase(adminOf(table, asOperator.endpoint));
     expect([exitCode, out]).toEqual([
       0,
-      expect.stringMatching(/^Account 42 is erased: 17 rows and 0 refused messages\./),
+      expect.stringMatching(/^Account 42 is erased: 18 rows and 0 refused messages\./),
     ]);
     expect(err).toContain('is marked as erased: its calls and records are refused. Waiting 100 s');
     const after = await allRows(table);
@@ -176,6 +177,8 @@ describe('account erase', () => {
       expect((await admin('account list --json')).out).not.toContain(String(OWN));
     };
     await refusals();
+    const shown = await admin(`account show ${OWN}`);
+    expect(shown).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^Account 42 is being erased, since /) });
     const check = await admin('check');
     expect([check.exitCode, check.out]).toEqual([1, 'erasure_unfinished: account 42: run `account erase 42` again\n']);
     const { exitCode, err } = await erase(admin);
@@ -257,7 +260,7 @@ it('looks once more after it has deleted rows, and deletes what was written mean
     reply.writeHead(status, headers).end(body);
   });
   onTestFinished(proxy.close);
-  const erased = expect.stringContaining('is erased: 18 rows');
+  const erased = expect.stringContaining('is erased: 19 rows');
   expect(await erase(adminOf(table, proxy.endpoint))).toMatchObject({ exitCode: 0, out: erased });
   expect([scans, kindsOf(of(OWN, await allRows(table)))]).toEqual([3, ['account', 'audit', 'audit']]);
 });
