@@ -87,6 +87,7 @@ it.each<[context: Record<string, string>, ...warnings: string[]]>([
   [{}, 'warning: Alarms page nobody'],
   [{ pageTo: TOPIC }],
   [{ writesFrozen: 'true', pageTo: TOPIC }, 'warning: .* deletions and merges are refused'],
+  [{ standby: 'true', pageTo: TOPIC }, 'warning: STANDBY: another region writes'],
   [{ ephemeral: 'true' }, 'warning: .* are deleted with this stack'],
 ])('synthesis prints what is reserved, and warns of likely mistakes only: %j', (context, ...warnings) => {
   const notices = ['info: .* none is reserved.* 20 large merges .* 10 batches', ...warnings];
@@ -99,10 +100,10 @@ it('synthesis prints how many executions are reserved for what', () => {
 });
 
 it.each<[context: Record<string, string>, kept: Record<string, string>]>([
-  [{}, { AdoptedTable: 'none', WritesFrozen: 'false' }],
+  [{}, { AdoptedTable: 'none', WritesFrozen: 'false', Standby: 'false', ReplicaRegions: 'none' }],
   [
-    { adoptTable: OLD_STREAM, writesFrozen: 'true' },
-    { AdoptedTable: OLD_STREAM, WritesFrozen: 'true' },
+    { adoptTable: OLD_STREAM, writesFrozen: 'true', standby: 'true' },
+    { AdoptedTable: OLD_STREAM, WritesFrozen: 'true', Standby: 'true' },
   ],
 ])('a deployment with %j requires the parameters of the one before, which CDK repeats, to be %j', (context, kept) => {
   const { Parameters, Rules } = synthesize({ ...context }) as unknown as Record<string, Record<string, object>>;

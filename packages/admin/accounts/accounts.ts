@@ -7,7 +7,15 @@ import { all, type Expression, expression, is, set } from '../../../lib/table/ex
 import { keys, parseKey, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AccountRow } from '../../../lib/table/rows.ts';
-import { type Action, putAction, settle, transact, updateAction, updateRow } from '../../../lib/table/write.ts';
+import {
+  type Action,
+  putAction,
+  RETURN_STORED,
+  settle,
+  transact,
+  updateAction,
+  updateRow,
+} from '../../../lib/table/write.ts';
 
 /** An app key as operators see it: never the key itself. */
 export type ListedAppKey = Awaited<ReturnType<typeof listAppKeys>>[number];
@@ -74,10 +82,7 @@ export function putAccount(
   return writeAccount<never>(
     table,
     account_id,
-    (row) => {
-      requireNotErased(row);
-      return change;
-    },
+    () => change,
     (update) => [listed, update, ...extraActions],
   );
 }
@@ -98,7 +103,6 @@ export async function changeAccount(
 ): Promise<AccountRow | undefined> {
   let wanted: boolean | undefined;
   const changeOf = (row: AccountRow | undefined) => {
-    requireNotErased(row);
     if (!row) return undefined;
     const changes = change(row);
     const { name, permissions, suspended = false } = { ...row, ...changes };
@@ -139,11 +143,7 @@ const setGatewayKey = (
   gateway_key: string | undefined,
 ): Promise<AccountRow | undefined> =>
   settle(table, {
-    send: (table) =>
-      writeAccount(table, account, (row) => {
-        requireNotErased(row);
-        return row && set({ gateway_key });
-      }),
+    send: (table) => writeAccount(table, account, (row) => row && set({ gateway_key })),
     async verify(table) {
       const row = await readAccount(table, account);
       return row?.gateway_key === gateway_key ? copyToAppKeys(table, account) : undefined;
@@ -153,8 +153,9 @@ const setGatewayKey = (
 /**
  * Reads an account, changes it and copies it to its keys. After a concurrent change it starts again.
  * @param changeOf returns undefined if nothing is to be changed
+ * @throws AccountError if the account is erased
  */
-export async function writeAccount<None extends undefined>(
+async function writeAccount<None extends undefined>(
   table: Table,
   account: Int64,
   changeOf: (row: AccountRow | undefined) => Expression | None,
@@ -162,6 +163,7 @@ export async function writeAccount<None extends undefined>(
 ): Promise<AccountRow | None> {
   for (;;) {
     const row = await readAccount(table, account);
+    requireNotErased(row);
     const change = changeOf(row);
     if (change === undefined) return change;
     // A write that arrives late, after others, must change nothing, since nobody would copy it to the keys.
@@ -195,12 +197,24 @@ export function copiedFields({ permissions, suspended, cursor_secret, gateway_ke
   return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };
 }
 
-/** Copies the current account to each of its keys, unless a key already has a newer state. */
-export async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
+/**
+ * Copies the current account to each of its keys, unless a key already has a newer state.
+ * @throws AccountError if a key is newer than the account, as in a table that was restored: then it keeps what it has
+ */
+async function copyToAppKeys(table: Table, account: Int64): Promise<AccountRow> {
   const row = await readAccount(table, account);
   if (!row) throw new Error(`account ${account} no longer exists`);
   const copied = set(copiedFields(row));
   const isOlder = expression`account_id = ${account} AND (attribute_not_exists(account_revision) OR account_revision <= ${row.revision})`;
-  await forEach(row.app_keys ?? [], (hash) => updateRow(table, keys.appKey(hash), copied, isOlder));
+  await forEach(row.app_keys ?? [], async (hash) => {
+    const { done, row: stored } = await updateRow(table, keys.appKey(hash), copied, isOlder, RETURN_STORED);
+    if (done || stored?.account_id !== account) return;
+    // A later change has copied itself, if the account has it.
+    const { account_revision = 0 } = stored;
+    if (((await readAccount(table, account))?.revision ?? 0) < account_revision)
+      throw new AccountError(
+        `key ${appKeyIdOf(hash)} has a later state than account ${account}, and keeps it: run \`repair\`, then try again`,
+      );
+  });
   return row;
 }

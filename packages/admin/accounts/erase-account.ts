@@ -9,7 +9,7 @@ import { accountsNamedBy } from '../../../lib/ingest/accounts.ts';
 import { backoff, forEach, isThrottled } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { EXISTS, expression, expressionsOf, projection, set } from '../../../lib/table/expression.ts';
+import { EXISTS, expression, expressionsOf, is, projection, set } from '../../../lib/table/expression.ts';
 import {
   ACCOUNT_ATTRIBUTE,
   isOfAccount,
@@ -20,7 +20,7 @@ import {
   tenantPartition,
 } from '../../../lib/table/keys.ts';
 import { type Action, deleteAction, deleteRow, transact, updateAction } from '../../../lib/table/write.ts';
-import { copyToAppKeys, writeAccount } from './accounts.ts';
+import { AccountError, readAccount } from './accounts.ts';
 
 /** The kinds of an account's rows that an erasure leaves: its mark, and the audit. */
 const KEPT: readonly (RowKind | undefined)[] = ['account', 'audit'];
@@ -66,6 +66,7 @@ async function* rowsOf(table: Table, account: Int64): AsyncGenerator<Key[]> {
   }
 }
 
+/** Adds to the counts. */
 const count = (counts: RowCounts, rows: readonly Key[]): RowCounts => {
   for (const row of rows) {
     const kind = parseKey(row)?.kind ?? 'unknown';
@@ -82,8 +83,8 @@ export async function countRows(table: Table, account: Int64): Promise<RowCounts
 }
 
 /**
- * Marks the account as erased, and takes it off the list of accounts. From now on nothing can change it, and its calls and records are refused
- * as those of a suspended one. An account that is marked already stays as it is.
+ * Marks the account as erased, takes it off the list of accounts, and deletes the app keys that it lists. From now on nothing can change it,
+ * and its records are refused. An account that is marked already stays so.
  * @param started written in the same transaction
  */
 export async function markErased(
@@ -94,20 +95,28 @@ export async function markErased(
 ): Promise<void> {
   const empty = { name: '', permissions: [], cursor_secret: new Uint8Array(), gateway_key: undefined };
   const mark = set({ ...empty, suspended: true, untold: undefined, erased_at_ms: nowMs });
-  const unlist = deleteAction(keys.listedAccount(account));
-  const marked = await writeAccount(
-    table,
-    account,
-    (row) => (row?.erased_at_ms === undefined ? mark : undefined),
-    (update) => [update, unlist, ...started],
-  );
-  // An earlier run may not have reached all keys.
-  if (!marked) await copyToAppKeys(table, account);
+  for (;;) {
+    const row = await readAccount(table, account);
+    if (!row) throw new AccountError(`account ${account} no longer exists`);
+    if (row.erased_at_ms !== undefined) {
+      // A key that was issued meanwhile is listed here, too; later nobody can issue one.
+      const remove = (hash: string) => deleteRow(table, keys.appKey(hash), is('account_id', account));
+      return forEach(row.app_keys ?? [], remove);
+    }
+    const update = expression`${mark} ADD revision ${1}`;
+    await transact(table, [
+      updateAction(keys.account(account), update, is('revision', row.revision)),
+      deleteAction(keys.listedAccount(account)),
+      ...started,
+    ]);
+  }
 }
 
 /**
  * Deletes all rows but the kept ones, until a scan finds none. What is left after a failure, the next call deletes.
  * @param onDeleted called from time to time with the number of rows deleted since the last call
+ * @returns how many rows of each kind. If app keys are among them, which the account did not list, they worked until now: then wait for
+ *   what they began, and call this again
  */
 export async function deleteRows(
   connected: Table,

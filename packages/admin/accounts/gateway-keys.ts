@@ -14,7 +14,7 @@ import { backoff } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { getRow } from '../../../lib/table/read.ts';
+import { batchGet, getRow } from '../../../lib/table/read.ts';
 import { storeGatewayKey } from './accounts.ts';
 
 const MAX_ATTEMPTS = 8;
@@ -113,7 +113,7 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
       const values = await attached;
       const value = values.get(String(account)) ?? (await addToPlan(account, findDetached));
       values.set(String(account), value);
-      await storeGatewayKey(table, account, value);
+      if (!(await isStored(table, account, value))) await storeGatewayKey(table, account, value);
       return value;
     },
     async remove(account) {
@@ -123,6 +123,14 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
       for (const key of ofAccount) await deleteGatewayKey(client, key);
     },
   };
+}
+
+/** Whether the account and all its app keys have the value. Then nothing is written: in a standby, that could undo what another region writes. */
+async function isStored(table: Table, account: Int64, value: string): Promise<boolean> {
+  const { gateway_key, app_keys = [] } =
+    (await getRow(table, keys.account(account), ['gateway_key', 'app_keys'])) ?? {};
+  const { rows } = await batchGet(table, [...app_keys].map(keys.appKey), { attributes: ['gateway_key'] });
+  return [gateway_key, ...[...rows.values()].map((row) => row.gateway_key)].every((stored) => stored === value);
 }
 
 function isOfTable(table: Table, name = ''): boolean {

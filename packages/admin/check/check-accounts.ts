@@ -1,4 +1,7 @@
-/** Checks that the accounts, the list of accounts and the app keys agree. */
+/**
+ * Checks that the accounts, the list of accounts and the app keys agree. The highest revision decides, wherever it is: a key may have a change
+ * of its account that the account's own row lacks.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -18,58 +21,97 @@ export interface AccountRows {
 }
 
 export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
-  const haveKeys = new Set([...appKeys.values()].map(({ account_id }) => account_id));
+  const keysOf = Map.groupBy(appKeys, ([, { account_id }]) => account_id);
   for (const [account, row] of accounts) {
-    const finding = findingsOf(account);
-    const listKey = keys.listedAccount(account);
-    if (!row) {
-      const [what, ...fixes] = listed.has(account)
-        ? ([
-            'the list of accounts has it',
-            deleteAction(listKey),
-            conditionCheck(keys.account(account), IS_NEW),
-          ] as const)
-        : (['it has rows'] as const);
-      yield finding('account_missing', {}, `${what}, but the account does not exist`, ...fixes);
-      continue;
-    }
-    if (row.erased_at_ms !== undefined) {
-      if (row.erasure_ended_at_ms === undefined || listed.has(account) || haveKeys.has(account))
-        yield finding('erasure_unfinished', {}, `run \`account erase ${account}\` again`);
-      continue;
-    }
-    if (!listed.has(account)) {
-      const detail = '`account list` and exports of all accounts do not show it';
-      yield finding('account_unlisted', {}, detail, putAction(listKey));
-    }
-    for (const hash of row.app_keys ?? []) {
-      if (appKeys.get(hash)?.account_id === account) continue;
-      const detail = appKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused';
-      yield finding(
-        'app_key_missing',
-        { app_key_id: appKeyIdOf(hash) },
-        detail,
-        ...keyListActions(account, 'DELETE', hash),
-      );
-    }
+    const keysOfAccount = keysOf.get(account) ?? [];
+    if (row?.erased_at_ms !== undefined) yield* checkErased(row, listed.has(account), keysOfAccount);
+    else if (row) yield* checkAccount(row, listed.has(account), keysOfAccount, appKeys);
+    else yield* checkMissing(account, listed.has(account), keysOfAccount);
+  }
+}
+
+function* checkErased(
+  { account_id: account, erasure_ended_at_ms }: AccountRow,
+  isListed: boolean,
+  appKeys: Keys,
+): Generator<Finding> {
+  if (erasure_ended_at_ms === undefined || isListed || appKeys.length > 0)
+    yield findingsOf(account)('erasure_unfinished', {}, `run \`account erase ${account}\` again`);
+}
+
+type Keys = readonly (readonly [hash: string, AppKeyRow])[];
+
+/** Nothing tells what the keys of an account without a row may do. They are revoked, since a call reads nothing but its key. */
+function* checkMissing(account: Int64, isListed: boolean, appKeys: Keys): Generator<Finding> {
+  const finding = findingsOf(account);
+  const isMissing = conditionCheck(keys.account(account), IS_NEW);
+  if (isListed) {
+    const detail = 'the list of accounts has it, but the account does not exist';
+    yield finding('account_missing', {}, detail, deleteAction(keys.listedAccount(account)), isMissing);
+  } else yield finding('account_missing', {}, 'it has rows, but the account does not exist');
+  for (const [hash, { revoked_at }] of appKeys) {
+    if (revoked_at !== undefined) continue;
+    // Any time revokes it.
+    const revoke = updateAction(keys.appKey(hash), set({ revoked_at: 0 }), is('account_id', account));
+    const detail = 'its account does not exist, so it is to be revoked';
+    yield finding('app_key_valid', { app_key_id: appKeyIdOf(hash) }, detail, revoke, isMissing);
+  }
+}
+
+function* checkAccount(
+  stored: AccountRow,
+  isListed: boolean,
+  appKeys: Keys,
+  allKeys: AccountRows['appKeys'],
+): Generator<Finding> {
+  const { account_id: account, revision } = stored;
+  const finding = findingsOf(account);
+  if (!isListed) {
+    const detail = '`account list` and exports of all accounts do not show it';
+    yield finding('account_unlisted', {}, detail, putAction(keys.listedAccount(account)));
+  }
+  const [newest] = appKeys.toSorted(([, a], [, b]) => revisionOf(b) - revisionOf(a));
+  const isOutdated = newest !== undefined && revisionOf(newest[1]) > revision;
+  const row = isOutdated ? { ...stored, ...fieldsCopiedTo(newest[1]) } : stored;
+  if (isOutdated) {
+    const [hash, { account_revision }] = newest;
+    const detail = `it is at revision ${revision}, and key ${appKeyIdOf(hash)} has revision ${row.revision}`;
+    const take = updateAction(keys.account(account), set(fieldsCopiedTo(newest[1])), is('revision', revision));
+    const isUnchanged = conditionCheck(keys.appKey(hash), is('account_revision', account_revision));
+    yield finding('account_outdated', {}, detail, take, isUnchanged);
+  }
+  for (const hash of stored.app_keys ?? []) {
+    if (allKeys.get(hash)?.account_id === account) continue;
+    const detail = allKeys.has(hash) ? 'the key belongs to another account' : 'calls with it are refused';
+    yield finding(
+      'app_key_missing',
+      { app_key_id: appKeyIdOf(hash) },
+      detail,
+      ...keyListActions(account, 'DELETE', hash),
+    );
   }
   for (const [hash, appKey] of appKeys) {
-    const account = accounts.get(appKey.account_id);
-    if (!account) continue;
-    if (account.erased_at_ms !== undefined) continue;
-    const finding = findingsOf(account.account_id);
     const ids = { app_key_id: appKeyIdOf(hash) };
-    if (!account.app_keys?.has(hash)) {
+    if (!stored.app_keys?.has(hash)) {
       const detail = 'it works, but is neither listed nor changed with its account';
-      yield finding('app_key_unlisted', ids, detail, ...keyListActions(account.account_id, 'ADD', hash));
+      yield finding('app_key_unlisted', ids, detail, ...keyListActions(account, 'ADD', hash));
     }
     const { permissions, suspended = false, cursor_secret, gateway_key, account_revision } = appKey;
     const copied = { permissions, suspended, cursor_secret, gateway_key, account_revision };
-    if (isDeepStrictEqual(copied, copiedFields(account))) continue;
-    const detail = `it has the permissions of revision ${account_revision ?? 0}; the account is at revision ${account.revision}`;
-    yield finding('app_key_outdated', ids, detail, ...copyActions(hash, appKey, account));
+    if (isDeepStrictEqual(copied, copiedFields(row))) continue;
+    const detail = `it has the permissions of revision ${revisionOf(appKey)}; the account is at revision ${row.revision}`;
+    yield finding('app_key_outdated', ids, detail, ...copyActions(hash, appKey, row));
   }
 }
+
+/** An account's revision that a key has. */
+const revisionOf = ({ account_revision = 0 }: AppKeyRow) => account_revision;
+
+/** What a key has of its account, as the account's own attributes. */
+const fieldsCopiedTo = (appKey: AppKeyRow) => {
+  const { permissions, suspended = false, cursor_secret, gateway_key } = appKey;
+  return { permissions, suspended, cursor_secret, ...(gateway_key && { gateway_key }), revision: revisionOf(appKey) };
+};
 
 /** `ADD` lists a key if it still belongs to the account; `DELETE` removes it from the list if it still does not. */
 function keyListActions(account: Int64, verb: 'ADD' | 'DELETE', hash: string): Action[] {
@@ -81,7 +123,7 @@ function keyListActions(account: Int64, verb: 'ADD' | 'DELETE', hash: string): A
   return [updateAction(keys.account(account), change, EXISTS), conditionCheck(keys.appKey(hash), isStill)];
 }
 
-/** Copies the account's permissions to a key, even one with a higher revision, if neither has changed. */
+/** Copies the account's permissions to a key, if neither has changed. */
 function copyActions(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
   const { account_id, revision } = account;
   return [

@@ -2,7 +2,7 @@
 
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { checkAccounts } from './check-accounts.ts';
+import { type AccountRows, checkAccounts } from './check-accounts.ts';
 import { checkMerges } from './check-merges.ts';
 import type { Finding } from './finding.ts';
 import { readAccountRows, readMergeRows, readRowsOfAccount } from './read-rows.ts';
@@ -16,11 +16,21 @@ export async function checkAccount(table: Table, account: Int64, nowMs?: number)
 /** The findings of the whole table: accounts and keys, then the merges of each account. */
 export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<Finding[]> {
   const rows = await readAccountRows(table);
-  const firstFindings = [...checkAccounts(rows)];
+  yield* checkAccountsOfTable(table, rows);
+  yield* checkMergesOfTable(table, nowMs, rows);
+}
+
+/** The findings of all accounts and app keys. @param rows as they have just been read; absent: they are read */
+export async function* checkAccountsOfTable(table: Table, rows?: AccountRows): AsyncGenerator<Finding[]> {
+  const firstFindings = [...checkAccounts(rows ?? (await readAccountRows(table)))];
   yield await confirmed(async () => [...checkAccounts(await readAccountRows(table))], firstFindings);
-  const accounts = [...rows.accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
-  accounts.sort((a, b) => (a < b ? -1 : 1));
-  for (const account of accounts) yield await checkMergesOf(table, account, nowMs);
+}
+
+/** The findings of the merges of each account. */
+export async function* checkMergesOfTable(table: Table, nowMs?: number, rows?: AccountRows): AsyncGenerator<Finding[]> {
+  const { accounts } = rows ?? (await readAccountRows(table));
+  const kept = [...accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
+  for (const account of kept.sort((a, b) => (a < b ? -1 : 1))) yield await checkMergesOf(table, account, nowMs);
 }
 
 const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>

@@ -22,9 +22,11 @@ export const FINDINGS = {
   idempotency_entry_missing: 'an Idempotency-Key is remembered for an entry that no history has',
   account_missing: 'something belongs to an account that does not exist',
   erasure_unfinished: 'something is left of an account that is being erased, or was',
+  account_outdated: 'a key has a later state of its account than the account itself',
   account_unlisted: 'an account is not in the list of accounts',
   app_key_missing: 'an account lists a key that does not exist',
   app_key_unlisted: 'a key is not in the list of its account',
+  app_key_valid: 'a key is valid although its account does not exist',
   app_key_outdated: 'a key does not have the current permissions and state of its account',
 } as const;
 

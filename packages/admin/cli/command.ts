@@ -56,6 +56,9 @@ type Action<ActionSession, Args extends unknown[], Result = void> = (
 ) => Promise<Result>;
 type CommonOptions = TargetOptions & { dryRun?: boolean; write?: boolean; account?: Int64 | Int64[] };
 
+const STANDBY =
+  'This stack is a standby: run the command in the region that writes to the table, or fail over first (docs/operate.md).';
+
 export const jsonOption = ['--json', 'print JSON'] as const;
 
 /** One of the operator's commands, or a group of them. */
@@ -63,6 +66,7 @@ export class AdminCommand extends Command {
   readonly #io: Io;
   #createsAccounts = false;
   #readsErased = false;
+  #allowsStandby = false;
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -93,6 +97,12 @@ export class AdminCommand extends Command {
   /** Allows an account in `--account` that was erased. */
   readsErased(): this {
     this.#readsErased = true;
+    return this;
+  }
+
+  /** Lets a command that writes run on a standby, although what it writes there may undo what the other region writes. */
+  allowsStandby(): this {
+    this.#allowsStandby = true;
     return this;
   }
 
@@ -163,6 +173,7 @@ export class AdminCommand extends Command {
           if (dryRun)
             say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
           else {
+            if (target.standby && !this.#allowsStandby) throw new CliError(STANDBY);
             await confirmWrite(target, options, io);
             by = await operatorOf(target);
           }

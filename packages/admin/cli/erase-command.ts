@@ -84,22 +84,26 @@ async function eraseAll(
   started: readonly Action[],
 ) {
   await markErased(table, id, io.now(), started);
-  say(
-    io,
-    `Account ${id} is marked as erased: its calls and records are refused. Waiting ${SETTLE_MS / 1000} s for those that began before.`,
-  );
-  await waitUntil(io, io.now() + SETTLE_MS);
+  say(io, `Account ${id} is marked as erased: its calls and records are refused.`);
+  await settle(io);
   await target.gatewayKeys?.remove(id);
   let mixed = 0;
   let refused = await dropRefused();
   let deleted = 0;
   let saidAt = io.now();
-  const rows = await deleteRows(table, id, io.signal, (count) => {
-    deleted += count;
-    if (io.now() - saidAt < SAY_EVERY_MS) return;
-    saidAt = io.now();
-    say(io, `${deleted} rows are deleted.`);
-  });
+  const rows: RowCounts = {};
+  for (;;) {
+    const last = await deleteRows(table, id, io.signal, (count) => {
+      deleted += count;
+      if (io.now() - saidAt < SAY_EVERY_MS) return;
+      saidAt = io.now();
+      say(io, `${deleted} rows are deleted.`);
+    });
+    for (const [kind, count] of Object.entries(last) as [keyof RowCounts, number][])
+      rows[kind] = (rows[kind] ?? 0) + count;
+    if (!last.appKey) break;
+    await settle(io);
+  }
   // Once more, since another reader may have held messages.
   refused += await dropRefused();
   await endErasure(table, id, io.now(), done);
@@ -120,8 +124,11 @@ async function eraseAll(
 const SAY_EVERY_MS = 5_000;
 const STEP_MS = 1_000;
 
-/** Waits by the clock of the command. */
-async function waitUntil({ now, signal }: Io, untilMs: number): Promise<void> {
+/** Waits, by the clock of the command, for what began before. */
+async function settle(io: Io): Promise<void> {
+  const { now, signal } = io;
+  say(io, `Waiting ${SETTLE_MS / 1000} s for calls and records that came before.`);
+  const untilMs = now() + SETTLE_MS;
   for (let leftMs = untilMs - now(); leftMs > 0; leftMs = untilMs - now())
     await sleep(Math.min(leftMs, STEP_MS), undefined, { signal });
 }

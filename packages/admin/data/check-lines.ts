@@ -73,6 +73,8 @@ export interface CheckedLine {
   /** Its number, from 1. */
   readonly number: number;
   readonly entity: Entity;
+  /** The length of its text in UTF-8. */
+  readonly bytes: number;
   /** What is written; absent for accounts and app keys. */
   readonly record?: IngestRecord;
 }
@@ -113,10 +115,11 @@ export async function checkData(
     if (!entity) continue;
     if (only && !only.includes(entity.account_id))
       report(`is of account ${entity.account_id}, which --account does not name`);
-    if (!isIngestEntity(entity)) checked.push({ number, entity });
+    const bytes = Buffer.byteLength(text);
+    if (!isIngestEntity(entity)) checked.push({ number, entity, bytes });
     else {
       const record = recordOfEntity(entity, { sentMs: nowMs, messageId: 'import', line: number }, orders);
-      checked.push({ number, entity: record.entity, record });
+      checked.push({ number, entity: record.entity, bytes, record });
     }
   }
   for await (const [line, problem] of tableProblems(table, checked)) problems.push({ line: line.number, problem });

@@ -154,6 +154,7 @@ it('the refusal of a call that is for no operation goes by the resource, not by 
     invokeAlone(fallbackRoute, { ...eventFor(browseFleet), resource, path: '/base/alert/merge', httpMethod });
   expectEnvelope(await send('/alert/merge', 'GET'), 405, 'MethodNotAllowed');
   expectEnvelope(await send('/{proxy+}', 'POST'), 404, 'RouteNotFound');
+  expectEnvelope(await send('/', 'POST'), 404, 'RouteNotFound');
 });
 
 /** A body of this many bytes, made mostly of two-byte characters. */

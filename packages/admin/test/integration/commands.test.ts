@@ -161,6 +161,7 @@ describe('a command that writes', async () => {
 
   const KEY = /^[\w-]{43}$/;
   const MERGE_ROWS = 'audit historyEntry logHead logPointer';
+  const FAILOVER_ROWS = `account account ${'appKey '.repeat(3)}${'audit '.repeat(2 * 4)}logHead logHead`;
   type Prepare = () => Promise<void>;
   const TABLE: [args: string, out: string | RegExp, target: string, rows: string, prepare?: Prepare][] = [
     ['account create 43 --name New', 'Account 43 created.', 'gateway key', 'account audit audit listedAccount'],
@@ -183,11 +184,12 @@ describe('a command that writes', async () => {
     [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS}`],
     ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit logHead', pendingMerge],
     ['repair --account 42 --write', ': account 42, ', '2 findings', 'audit logHead logPointer', pendingNothing],
+    [`failover --from ${asOperator.endpoint}`, /^0 findings repaired/, 'accounts and keys', FAILOVER_ROWS],
   ];
   const commandOf = (args: string) => names.findLast((name) => name !== '' && args.startsWith(name)) ?? '';
 
   it('has a row here, unless it needs API Gateway, the queues of a stack or a clock that goes on', () => {
-    const others = ['account erase', 'gateway-keys remove', 'relay replay'];
+    const others = ['account erase', 'failback', 'gateway-keys remove', 'relay replay'];
     const covered = new Set([...TABLE.map(([args]) => commandOf(args)), ...others]);
     expect(covered).toEqual(new Set([...commandsWith('--dry-run'), ...commandsWith('--write')]));
   });

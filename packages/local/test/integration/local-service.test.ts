@@ -8,7 +8,7 @@ import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { newAppKey, newTable } from '../../../../test/support/service.ts';
+import { everythingIn, newAppKey, newTable } from '../../../../test/support/service.ts';
 import { SETTLE_MS } from '../../../admin/accounts/erase-account.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
@@ -17,7 +17,7 @@ import { registerRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole, textOf } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { synthesize } from '../../synthesize.ts';
-import { callService, serveTable } from '../support/start-service.ts';
+import { callOnce, callService, serveTable } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
 const service = await serveTable(table);
@@ -145,6 +145,26 @@ it('a feed whose writes are frozen holds what is sent to it, as on AWS', async (
   await sleep(3_000);
   expect(await ingestQueues?.count('ingest')).toEqual({ waiting: 1, underWay: 0 });
   expect(await hostIds()).toEqual([]);
+});
+
+it('a standby answers reads and health checks, holds what is sent to it, and writes nothing but counts', async () => {
+  const standby = await serveTable(table, { template: synthesize({ standby: 'true' }) });
+  onTestFinished(standby.stop);
+  const key = newAppKey();
+  await load({ kind: 'app_key', account_id: account, app_key: key });
+  const withoutCounts = async () =>
+    (JSON.parse(await everythingIn(table)) as { pk: string }[]).filter(({ pk }) => !pk.includes('#RATE#'));
+  const before = await withoutCounts();
+  const { account_id: _account, ...host } = hostRecord('held');
+  expect((await callService(standby.url, '/feed/records', key, { records: [host] })).status).toBe(200);
+  expect((await callService(standby.url, '/monit/servicemap/fleet', key)).status).toBe(403);
+  const deletion = await callOnce(standby.url, '/incident/work-item/delete', key, { work_item_id: 'w', version: 1 });
+  expect([deletion.status, deletion.headers.get('Retry-After')]).toEqual([503, '60']);
+  const health = async (url: string) => (await (await fetch(url)).json()) as { data: object };
+  expect((await health(standby.url)).data).toEqual({ status: 'ok', standby: true });
+  expect((await health(url)).data).toEqual({ status: 'ok', standby: false });
+  await sleep(3_000);
+  expect(await withoutCounts()).toEqual(before);
 });
 
 describe('a refused record', () => {
