@@ -1,6 +1,7 @@
 /**
  * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
- * each; sends records, and reads and merges their alerts, by the commands of the client's README; then a real Alertmanager, of Debian, sends an alert with the configuration of docs/feed.md, is restarted, and sends its end.
+ * each; sends records, and reads and merges their alerts, by the commands of the client's README; then a real Alertmanager, of Debian, sends
+ * an alert with the configuration of docs/feed.md, is restarted, and sends its end. Meanwhile an account is erased, which takes minutes.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -235,6 +236,32 @@ async function receiveFromAlertmanager(): Promise<void> {
   reportDone('an alert of Alertmanager arrives, survives its restart, and is resolved');
 }
 
+/** Erases an account that has sent records: nobody gets in with its key, and nothing of it is shown or comes back. */
+async function eraseAccount(): Promise<void> {
+  const admin = (command: string) =>
+    shell(`npm run --silent admin -- ${command}`, { SERVICE_URL: service.url }).then((text) => text.trim());
+  const id = 7;
+  await admin(`account create ${id} --name Leaving --permission feed --permission monit`);
+  const key = await admin(`app-key issue --account ${id}`);
+  const call = (path: string, body: object) =>
+    fetch(`${service.url}${path}?app_key=${key}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const alert = { kind: 'alert', alert_key: 'leaving', title: 'Of the account that leaves' };
+  const send = () => call('/feed/records', { records: [alert] });
+  await until('a record is taken', async () => (await send()).ok);
+  await until('its alert is listed', async () => (await admin(`alert list --account ${id}`)).includes(alert.title));
+  assert.match(await admin(`account erase ${id} --yes`), /^Account 7 is erased: \d+ rows and 0 refused messages\./);
+  assert.equal((await send()).status, 401);
+  assert.ok(!(await admin('account list --json')).includes('Leaving'));
+  assert.equal(await admin(`account create ${id} --name Again || echo refused`), 'refused');
+  assert.ok((await admin(`audit --account ${id}`)).includes('account erase'));
+  assert.equal(await admin('check'), 'No problems found.');
+  reportDone('the erasure of an account');
+}
+
 await sendMergeAndUndo();
 await sendAndReadByCommand();
-await receiveFromAlertmanager();
+await Promise.all([eraseAccount(), receiveFromAlertmanager()]);
