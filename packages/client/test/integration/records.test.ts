@@ -196,7 +196,8 @@ describe('an interruption', () => {
     await vi.waitFor(() => expect(printed.out).toContain('"accepted":1'), 10_000);
     child.kill('SIGINT');
     const { code, err } = await ended;
-    expect([code, JSON.parse(err).error.advice]).toEqual([130, expect.stringContaining('--from-line=2')]);
+    const { code: what, advice } = JSON.parse(err).error;
+    expect([code, what, advice]).toEqual([130, 'Stopped', expect.stringContaining('--from-line=2')]);
   });
 });
 
