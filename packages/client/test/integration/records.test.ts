@@ -189,10 +189,20 @@ describe('an interruption', () => {
     expect(Number(line)).toBeGreaterThan(1_000);
   });
 
-  it('by Ctrl-C ends the command at once', async () => {
-    const { url } = await feed();
+  it.each([
+    ['while it waits for input', 1],
+    ['during a call', 2],
+  ])('by Ctrl-C %s ends the command at once', async (_when, lines) => {
+    const calls: number[] = [];
+    const { url } = await feed((all, call) => {
+      calls.push(call);
+      return call === 1 ? taken(all.length) : new Promise(() => {});
+    });
     const { child, printed, ended } = startCommand(['records', '-', '--json'], { url });
-    child.stdin?.write(`${alert(1)}\n`);
+    for (let line = 1; line <= lines; line += 1) {
+      child.stdin?.write(`${alert(line)}\n`);
+      await vi.waitFor(() => expect(calls).toHaveLength(line), 10_000);
+    }
     await vi.waitFor(() => expect(printed.out).toContain('"accepted":1'), 10_000);
     child.kill('SIGINT');
     const { code, err } = await ended;
