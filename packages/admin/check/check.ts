@@ -29,8 +29,8 @@ export async function* checkAccountsOfTable(table: Table, rows?: AccountRows): A
 /** The findings of the merges of each account. */
 export async function* checkMergesOfTable(table: Table, nowMs?: number, rows?: AccountRows): AsyncGenerator<Finding[]> {
   const { accounts } = rows ?? (await readAccountRows(table));
-  for (const account of [...accounts.keys()].sort((a, b) => (a < b ? -1 : 1)))
-    yield await checkMergesOf(table, account, nowMs);
+  const kept = [...accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
+  for (const account of kept.sort((a, b) => (a < b ? -1 : 1))) yield await checkMergesOf(table, account, nowMs);
 }
 
 const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>

@@ -65,6 +65,7 @@ export const jsonOption = ['--json', 'print JSON'] as const;
 export class AdminCommand extends Command {
   readonly #io: Io;
   #createsAccounts = false;
+  #readsErased = false;
   #allowsStandby = false;
 
   constructor(io: Io, name?: string) {
@@ -90,6 +91,12 @@ export class AdminCommand extends Command {
   /** Allows accounts in `--account` that do not exist yet. */
   createsAccounts(): this {
     this.#createsAccounts = true;
+    return this;
+  }
+
+  /** Allows an account in `--account` that was erased. */
+  readsErased(): this {
+    this.#readsErased = true;
     return this;
   }
 
@@ -174,7 +181,7 @@ export class AdminCommand extends Command {
         const audit = createAudit(table, this.#fullName(), by, io.now);
         let account: AccountRow | undefined;
         const accountIds = this.#createsAccounts ? [] : [options.account ?? []].flat();
-        for (const id of accountIds) account = await requireAccount(table, id);
+        for (const id of accountIds) account = await requireAccount(table, id, this.#readsErased);
         const session = { io, target: { ...target, table }, table, options, account, dryRun, audit };
         await action(session as WritingSession<Options>, ...(this.processedArgs as Args));
       } finally {
@@ -191,9 +198,13 @@ export class AdminCommand extends Command {
   }
 }
 
-/** @throws CliError if the account does not exist */
-export async function requireAccount(table: Table, id: Int64): Promise<AccountRow> {
+/** @throws CliError if the account does not exist, or was erased and `readsErased` is not set */
+export async function requireAccount(table: Table, id: Int64, readsErased = false): Promise<AccountRow> {
   const row = await readAccount(table, id);
   if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
+  if (row.erased_at_ms !== undefined && !readsErased)
+    throw new CliError(
+      `Account ${id} was erased: only \`audit\`, \`account show\` and \`account erase\` still know it.`,
+    );
   return row;
 }

@@ -12,7 +12,7 @@ import { countKinds, countsText, type LoadOptions, writeData } from '../data/loa
 import { countText, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
-import { CliError, type Io, say } from './io.ts';
+import { CliError, type Io, say, UsageError } from './io.ts';
 import { startProgress } from './output.ts';
 import { confirm, type TargetOptions } from './target.ts';
 
@@ -109,10 +109,10 @@ const unchangedText = (count: number) =>
 async function openInput(file: string, io: Io): Promise<Readable> {
   if (file === '-') return io.stdin;
   await access(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`Cannot read ${file} (${error.code}): check the path.`);
+    throw new UsageError(`Cannot read ${file} (${error.code}): check the path.`);
   });
   if ((await stat(file)).isDirectory())
-    throw new CliError(`Cannot read ${file} (EISDIR): it is a folder; give a file.`);
+    throw new UsageError(`Cannot read ${file} (EISDIR): it is a folder; give a file.`);
   return createReadStream(file);
 }
 

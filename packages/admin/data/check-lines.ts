@@ -137,12 +137,18 @@ async function* tableProblems(
 ): AsyncGenerator<[line: CheckedLine, problem: string]> {
   const accountsOf = (some: readonly CheckedLine[]) => new Set(some.map(({ entity }) => entity.account_id));
   const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ entity }) => entity.kind === 'account')));
-  for (const account of missing) if (await readAccount(table, account)) missing.delete(account);
+  const erased = new Set<Int64>();
+  for (const account of accountsOf(lines)) {
+    const row = await readAccount(table, account);
+    if (row) missing.delete(account);
+    if (row?.erased_at_ms !== undefined) erased.add(account);
+  }
   const keyOf = ({ entity }: CheckedLine) => (entity.kind === 'app_key' ? [keys.appKey(appKeyOf(entity).hash)] : []);
   const appKeys = new Map(lines.flatMap(keyOf).map((key) => [key.pk, key]));
   const { rows } = await batchGet(table, [...appKeys.values()], { attributes: ['account_id'] });
   for (const line of lines) {
     const { account_id: id } = line.entity;
+    if (erased.has(id)) yield [line, `account ${id} was erased, and its id is not used again`];
     if (missing.has(id))
       yield [line, `account ${id} does not exist: add its account line to the same file, or create it`];
     for (const key of keyOf(line))

@@ -12,6 +12,7 @@ import type { CommandEvent } from '../../../lib/table/rows.ts';
 import type { Action } from '../../../lib/table/write.ts';
 import { changeAccount, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
+import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { countText } from '../text/printable.ts';
 import { accountChangesOf, accountOf, keyChangeOf } from './access-changes.ts';
@@ -85,9 +86,11 @@ export async function writeData(
 ): Promise<void> {
   const { gatewayKeys, onWritten, signal } = options;
   const through = sharingCalls(withSignal(table, signal));
+  const requireKept = createErasureWatch(table);
   async function write(line: CheckedLine): Promise<void> {
     const { entity, record } = line;
     signal?.throwIfAborted();
+    if (record) await requireKept(entity.account_id);
     try {
       const before = await readRows(through, line);
       let isWritten = true;

@@ -15,6 +15,8 @@ export type QueueName = keyof typeof QUEUE_OUTPUTS;
 
 /** Seconds for which {@link IngestQueues.peekRefused} hides messages: longer than reading a queue takes. */
 const PEEK_SECONDS = 30;
+/** Seconds for which {@link IngestQueues.dropRefused} hides messages: it ends when it meets one again. */
+const DROP_SECONDS = 300;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 
 export type IngestQueues = ReturnType<typeof createIngest>;
@@ -38,8 +40,55 @@ function createIngest(urls: Readonly<Record<QueueName, string>>, region: string 
   const local = { endpoint: origin, region: 'local', credentials: LOCAL_CREDENTIALS };
   const sqs = new SQS(isLocal ? local : clientConfig(region));
 
+  /** Makes received messages visible again. */
+  async function show(QueueUrl: string, messages: readonly Message[]): Promise<void> {
+    for (const batch of chunksOf(messages, MAX_BATCH)) {
+      const Entries = batch.map(({ ReceiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+        VisibilityTimeout: 0,
+      }));
+      await sqs.changeMessageVisibilityBatch({ QueueUrl, Entries });
+    }
+  }
+
   return {
     count: (queue: QueueName) => countMessages(sqs, urls[queue]),
+    /**
+     * Deletes messages from the queue of refused records.
+     * @param isDropped gets the body and the group of a message
+     * @returns how many were deleted
+     */
+    async dropRefused(isDropped: (body: string, group: string | undefined) => boolean, signal: AbortSignal) {
+      const QueueUrl = urls.refused;
+      const left = new Map<string, Message>();
+      let dropped = 0;
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          const { Messages = [] } = await sqs.receiveMessage({
+            QueueUrl,
+            MaxNumberOfMessages: MAX_BATCH,
+            VisibilityTimeout: DROP_SECONDS,
+            MessageSystemAttributeNames: ['MessageGroupId'],
+            WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
+          });
+          const { true: unwanted = [], false: others = [] } = Object.groupBy(
+            Messages,
+            ({ Body = '', Attributes }) => `${isDropped(Body, Attributes?.MessageGroupId)}` as const,
+          );
+          if (unwanted.length === 0 && others.every(({ MessageId = '' }) => left.has(MessageId))) return dropped;
+          for (const message of others) left.set(message.MessageId ?? '', message);
+          if (unwanted.length === 0) continue;
+          const Entries = unwanted.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+          const { Failed = [] } = await sqs.deleteMessageBatch({ QueueUrl, Entries });
+          if (Failed.length > 0) throw new Error(`SQS did not delete ${Failed.length} messages (${Failed[0]?.Code})`);
+          dropped += unwanted.length;
+        }
+      } finally {
+        await show(QueueUrl, [...left.values()]);
+      }
+    },
     /** Reads up to `limit` refusals, and returns them to their queue. */
     async peekRefused(limit: number): Promise<Refusal[]> {
       const QueueUrl = urls.refused;
@@ -56,14 +105,7 @@ function createIngest(urls: Readonly<Record<QueueName, string>>, region: string 
         if (Messages.length === 0) break;
         found.push(...Messages);
       }
-      for (const batch of chunksOf(found, MAX_BATCH)) {
-        const Entries = batch.map(({ ReceiptHandle }, index) => ({
-          Id: String(index),
-          ReceiptHandle,
-          VisibilityTimeout: 0,
-        }));
-        await sqs.changeMessageVisibilityBatch({ QueueUrl, Entries });
-      }
+      await show(QueueUrl, found);
       return found.slice(0, limit).map(refusalOf);
     },
   };

@@ -88,13 +88,12 @@ const UNREPAIRABLE: [FindingKind, Break][] = [
         last_change: { sequence: LOST, previous_sequence: LOST_BEFORE, old_title: 'Old' },
       }),
   ],
+  ['erasure_unfinished', ({ change, account }) => change(keys.account(account), { erased_at_ms: 1 })],
 ];
 
+const ONLY_FOUND = ['alert_incident_missing', 'incident_owner_missing', 'erasure_unfinished', 'app_key_valid'] as const;
 /** For each other kind of finding, a change of the account that causes it. */
-const BROKEN: Record<
-  Exclude<FindingKind, 'alert_incident_missing' | 'incident_owner_missing' | 'app_key_valid'>,
-  Break
-> = {
+const BROKEN: Record<Exclude<FindingKind, (typeof ONLY_FOUND)[number]>, Break> = {
   alert_misplaced: ({ change, alertKey, to }) => change(alertKey, { incident_id: to }),
   alert_entry_missing: ({ change, alertKey }) => change(alertKey, { moved_sequence: LOST }),
   alert_key_outdated: ({ change, account }) => change(keys.alertKey(account, 'k'), { is_open: false }),
@@ -226,7 +225,7 @@ describe('admin check and admin repair', () => {
     await change(keys.alert(account, String(alerts[3])), { incident_id: to });
     const { exitCode, out, err } = await admin('check');
     const line = `^alert_misplaced: account ${account}, alert_id ${alerts[3]}, .*${to}.*${from}.*${large}\n$`;
-    expect([exitCode, out]).toEqual([1, expect.stringMatching(line)]);
+    expect([exitCode, out]).toEqual([3, expect.stringMatching(line)]);
     expect(err).toMatch(/^1 finding\. .*`repair`/);
     await change(keys.incident(account, from), { owner_id: 8 });
     const dry = /^Dry run: nothing is written\. Pass --write to write it\.\n.*1 of 2 findings would be repaired\./s;

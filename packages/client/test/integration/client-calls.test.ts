@@ -1,15 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../../lib/operations/index.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { runCommand } from '../support/run-command.ts';
 
 const id = (digit: string) => digit.repeat(24);
-const exec = promisify(execFile);
 
 /** A service that gives one answer to all calls. `calls` are their paths and bodies. */
 async function serviceWith(answer: object, status = 200) {
@@ -118,41 +112,6 @@ describe('the command', () => {
     const { url, calls } = await serviceWith({ data: {} });
     expect(await run(['get-rum-resource', '--no-cache'], url)).toEqual({ code: 0, out: 'Done.\n', err: '' });
     expect(calls).toEqual([['/rum/resource/info', { no_cache: true }]]);
-  });
-
-  it('reads the ids of a file as the shell example does: 9,000 of them, with CRLF, a byte order mark and blank lines', async () => {
-    const { url: BASE_URL, calls } = await serviceWith({ data: null });
-    const env = { ...process.env, APP_KEY: 'secret', BASE_URL };
-    const ids = Array.from({ length: 9_000 }, (_, index) => index.toString(16).padStart(24, '0'));
-    using folder = mkdtempDisposableSync(join(tmpdir(), 'ids-'));
-    const file = join(folder.path, 'ids.txt');
-    writeFileSync(file, `\ufeff\r\n${ids.join('\r\n \t\r\n')}\r\n`);
-    await exec('node', ['packages/client/src/cli.ts', 'merge', id('a'), '--alerts', file], { env });
-    await exec('examples/shell/merge-from-file.sh', [id('a'), file], { env });
-    expect(calls.map(([, request]) => request)).toEqual(Array(2).fill({ alert_ids: ids, incident_id: id('a') }));
-  });
-
-  const OWN_CLIENT = `import { registerHooks } from 'node:module'; registerHooks({ resolve: (name, context, next) =>
-    next(name === 'incident-monitoring-rum-client' ? '${new URL('../../src/index.ts', import.meta.url)}' : name, context) })`;
-  it.each([
-    ['node', ['--import', `data:text/javascript,${encodeURIComponent(OWN_CLIENT)}`, 'examples/node/stale-hosts.mjs']],
-    ['bash', ['examples/shell/stale-hosts.sh']],
-  ])('the example for %s makes CSV in which nothing hides, and nothing is a formula', async (program, args) => {
-    const servicemap = { status: 'stale', enabled: true, max_age_ms: 5 };
-    const ids = [
-      'web 1',
-      '=1+1',
-      'say "hi", 東京',
-      'a\u3164b\u2800c\u00a0d\ufe0f',
-      '\u202e\u{e0041}\u200b\u001b',
-      '\t=1',
-    ];
-    const items = ids.map((host_id) => ({ host_id, edge_cluster: '@c', agent_version: '1', servicemap }));
-    const { url: BASE_URL } = await serviceWith({ data: { items } });
-    const { stdout } = await exec(program, args, { env: { ...process.env, APP_KEY: 'secret', BASE_URL } });
-    const shown = ['web 1', "'=1+1", 'say ""hi"", 東京', 'a?b?c?d?', '????', '?=1'];
-    const [, ...rows] = stdout.trimEnd().split('\n');
-    expect(rows.map((row) => row.replace(/"?5"?$/, '5'))).toEqual(shown.map((id) => `"${id}","'@c","1",5`));
   });
 
   const NO_SERVICE = 'http://127.0.0.1:65535';

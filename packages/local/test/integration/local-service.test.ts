@@ -9,6 +9,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { everythingIn, newAppKey, newTable } from '../../../../test/support/service.ts';
+import { SETTLE_MS } from '../../../admin/accounts/erase-account.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
@@ -246,6 +247,49 @@ describe('a refused record', () => {
       { ...shown, record: 'x'.repeat(1_000), message_id: '2' },
     ]);
   });
+});
+
+it('of an erased account the queues keep nothing, whether it came before or later', async () => {
+  const key = newAppKey();
+  await load({ kind: 'app_key', account_id: account, app_key: key });
+  await callService(url, '/feed/alertmanager', key, { alerts: ['unreadable'] });
+  await send(`${bodyOf({ ...hostRecord('bad'), enabled: 'yes' })}\n${bodyOf(hostRecord('good'))}`);
+  const kept = async () =>
+    (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) =>
+      record.includes(String(account)),
+    );
+  await expect.poll(() => kept(), SOON).toHaveLength(2);
+  await expect.poll(() => hostIds(), SOON).toEqual(['good']);
+  let atMs = Date.now();
+  const now = () => {
+    atMs += SETTLE_MS;
+    return atMs;
+  };
+  const erased = await runCommand(['account', 'erase', String(account), '--yes', '--service', url], { now });
+  // The host, the key and the count of what was sent.
+  expect(erased).toMatchObject({ exitCode: 0, out: expect.stringMatching(/: 3 rows and 2 refused messages\./) });
+  expect(await kept()).toEqual([]);
+
+  // Functions that have not trusted the account before.
+  const later = await serveTable(table);
+  onTestFinished(later.stop);
+  const { ingestQueues } = connectIngestQueues(new Map(Object.entries(later.queueUrls)), undefined);
+  expect((await callService(later.url, '/feed/records', key, { records: [hostRecord('https')] })).status).toBe(401);
+  const other = newAccountId();
+  await load(accountLine(other));
+  const client = new SQS({
+    endpoint: later.url,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  });
+  onTestFinished(() => client.destroy());
+  const lines = bodyOf({ ...hostRecord('bad'), enabled: 'yes' }, hostRecord('good'), {
+    ...hostRecord('other'),
+    account_id: other,
+  });
+  await client.sendMessage({ QueueUrl: later.queueUrls.FeedUrl, MessageBody: lines });
+  await expect.poll(() => hostIds(other), SOON).toEqual(['other']);
+  expect(await ingestQueues?.peekRefused(100)).toEqual([]);
 });
 
 it('a merge whose call died after its commit is finished from the table stream', async () => {
