@@ -1,11 +1,12 @@
 /** A region fails while changes of it are under way: the failover to a standby, what arrives late, and the way back. */
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
 import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { readLogHead } from '../../../../lib/operations/merge-alerts/log-head.ts';
-import { keys } from '../../../../lib/table/keys.ts';
+import { type Key, keys } from '../../../../lib/table/keys.ts';
 import { getRow } from '../../../../lib/table/read.ts';
 import { mergesOf } from '../../../../test/integration/merge-alerts/merging.ts';
 import { SEED, seededRandom } from '../../../../test/support/chance.ts';
@@ -14,7 +15,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { relayed } from '../../../../test/support/events.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { everythingIn, put, testDeps } from '../../../../test/support/service.ts';
+import { everythingIn, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { streamRecord } from '../../relay/stream-record.ts';
 import { timeText } from '../../text/printable.ts';
 import { enterFakeAws } from '../support/aws.ts';
@@ -167,6 +168,11 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
   for (const change of ['account suspended', `app key ${appKeyIdOf(hash)}`, 'command account suspend'])
     expect(out).toContain(`Not arrived: account 77, ${change}`);
   expect(out).toContain(`Not arrived: account ${account}, deletion w, `);
+  // Erased in the first region: its mark is a later state of the account.
+  const { pk, sk, ...row } = (await stored(west.table, keys.account(77))) as Key & { revision: number };
+  await put(west.table, { pk, sk }, { ...row, revision: row.revision + 1, erased_at_ms: Date.now() });
+  await west.table.client.send(new DeleteCommand({ TableName: west.table.name, Key: keys.listedAccount(77) }));
+  expect((await inSecond(FAILOVER)).out).toContain('Not arrived: account 77, account erased');
   const reported = JSON.parse((await inSecond(`${FAILOVER} --dry-run --json`)).out);
   expect(reported.missing.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
     'account',
