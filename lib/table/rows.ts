@@ -251,7 +251,7 @@ export interface Rows {
   listedAccount: Record<never, never>;
   audit: AuditEntry & { ttl: number };
   appKey: AppKeyRow;
-  /** When the last record of a kind was sent, in Unix milliseconds: up to five minutes before that. */
+  /** When the last record of a kind was sent, in Unix milliseconds, up to five minutes too early. */
   lastRecord: { sent_at_ms: number };
   /** A person to whom an account's incidents may be assigned. */
   member: { member_id: Int64; name: string };
