@@ -111,12 +111,19 @@ async function eraseAll(
   async function dropRefused(): Promise<number> {
     if (!target.ingestQueues) return 0;
     mixed = 0;
-    const isDropped = (body: string, group: string | undefined) => {
-      const owner = ownerOf(id, body, group);
-      if (owner === 'mixed') mixed += 1;
-      return owner === 'account';
-    };
-    return target.ingestQueues.dropRefused(isDropped, io.signal);
+    const { meant, failed } = await target.ingestQueues.clearRefused({
+      action: 'drop',
+      isMeant(_refusal, { Body = '', Attributes }) {
+        const owner = ownerOf(id, Body, Attributes?.MessageGroupId);
+        if (owner === 'mixed') mixed += 1;
+        return owner === 'account';
+      },
+      untilMs: Number.POSITIVE_INFINITY,
+      around: (_accounts, _count, change) => change(),
+      signal: io.signal,
+    });
+    if (failed > 0) throw new CliError(`SQS did not delete ${failed} refused records: run the same command again.`);
+    return meant.reduce((sum, { count }) => sum + count, 0);
   }
 }
 

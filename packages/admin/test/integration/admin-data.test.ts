@@ -177,7 +177,6 @@ it.each([
 
 it.each([
   ['import /nowhere/x', 2, /^Cannot read \/nowhere\/x \(ENOENT\): check the path\.\n$/],
-  ['import /', 2, /^Cannot read \/ \(EISDIR\): it is a folder; give a file\.\n$/],
   ['export --out /nowhere/x', 1, /^Cannot write \/nowhere\/x \(ENOENT\): check --out\.\n$/],
   [`export --account 8 --out ${folder}/failed`, 1, /^Account 8 does not exist: .*\n$/],
 ])('%s: reports in one line what is wrong, and leaves nothing behind', async (args, exitCode, err) => {
