@@ -178,7 +178,13 @@ export async function listAppKeys(table: Table, account: AccountRow) {
 }
 
 /** The part of an account that each of its app keys' rows repeats, so that a call reads a single row. */
-export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
+export function copiedFields({
+  permissions,
+  suspended,
+  cursor_secret,
+  gateway_key,
+  revision,
+}: Omit<AccountRow, 'name'>) {
   return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };
 }
 
