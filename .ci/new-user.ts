@@ -1,6 +1,7 @@
 /**
  * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
- * each; then a real Alertmanager, of Debian, sends an alert with the configuration of docs/feed.md, is restarted, and sends its end.
+ * each; sends records, and reads and merges their alerts, by the commands of the client's README; then a real Alertmanager, of Debian, sends
+ * an alert with the configuration of docs/feed.md, is restarted, and sends its end. Meanwhile an account is erased, which takes minutes.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -96,6 +97,75 @@ const lastAlertOf = async (alertKey: string) => (await listAlerts({ alert_keys: 
 const listedId = (alertKey: string) =>
   until(`the alert ${alertKey} is listed`, async () => (await lastAlertOf(alertKey))?.alert_id);
 
+/** Installs the client, and makes of its README's commands a function that runs the one of this name, with values for its words in capitals. */
+async function installClient() {
+  const [{ filename }] = JSON.parse(await shell(`npm pack -w packages/client --json --pack-destination '${folder}'`));
+  await shell(`cd '${folder}' && npm install --no-audit --no-fund --ignore-scripts './${filename}'`);
+  return (name: string, ...values: string[]) => {
+    const command = shown(
+      'packages/client/README.md',
+      new RegExp(`^(npx incident-monitoring-rum-client ${name} .*)$`, 'm'),
+    );
+    const remaining = [...values];
+    const line = command.replace(/\b[A-Z]+\b/g, () => remaining.shift() ?? assert.fail(command));
+    return `cd '${folder}' && APP_KEY='${DEMO_KEYS.demo}' BASE_URL='${service.url}' ${[line, ...remaining].join(' ')}`;
+  };
+}
+
+const RECORDS = 15_000;
+
+/** Three alerts, a line that is cut off, and many records of a few members. */
+function recordsToSend(): string[] {
+  const alert = (index: number) => ({
+    kind: 'alert',
+    alert_key: `job ${index}`,
+    alert_status: 'Critical',
+    title: 'Failed',
+  });
+  const member = (index: number) => ({ kind: 'member', member_id: 900 + (index % 10), name: `Member ${index}` });
+  const lines = Array.from({ length: RECORDS }, (_, index) => JSON.stringify(index < 3 ? alert(index) : member(index)));
+  return lines.with(7, '{"kind":"member"');
+}
+
+/** Runs a command until it has printed a number of lines of JSON, then kills it. @returns the last line */
+async function runAndKill(line: string, count: number) {
+  const command = startServer('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  for await (const chunk of command.child.stdout ?? []) {
+    printed += chunk;
+    if (printed.split('\n').length > count) break;
+  }
+  command.kill();
+  return JSON.parse(printed.trim().split('\n').at(-1) ?? '');
+}
+
+async function sendAndReadByCommand(): Promise<void> {
+  const command = await installClient();
+  writeFileSync(join(folder, 'jobs.ndjson'), `${recordsToSend().join('\n')}\n`);
+  const { last_line } = await runAndKill(command('records', 'jobs.ndjson', '--json'), 2);
+  assert.ok(last_line > 1_000 && last_line < RECORDS, `killed after line ${last_line}`);
+  const sent = await shell(command('records', 'jobs.ndjson', `--from-line=${last_line + 1}`));
+  assert.equal(sent, `${RECORDS - last_line} records sent.\n`);
+  await until(
+    'the alerts are open',
+    async () => (await listAlerts({ alert_keys: ['job 0', 'job 1', 'job 2'] })).length === 3,
+  );
+  const listed = await shell(command('alerts', '--json'));
+  const ids = listed
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text) as AlertItem & { alert_key: string })
+    .filter(({ alert_key }) => /^job [0-2]$/.test(alert_key))
+    .map(({ alert_id }) => alert_id);
+  assert.equal(ids.length, 3, listed);
+  writeFileSync(join(folder, 'ids.txt'), [...ids, ...ids].join('\n'));
+  const incident = shown('README.md', /"incident_id":"(\w+)"/);
+  const merged = JSON.parse(await shell(command('merge', incident, 'ids.txt')));
+  assert.deepEqual([merged.alerts, merged.replayed], [3, false]);
+  for (const id of ids) await expectFound(id, `in incident ${incident}`);
+  reportDone("the client's command sends records, goes on after it was killed, and reads and merges the alerts");
+}
+
 async function downloadAlertmanager(): Promise<void> {
   const download = 'apt-get download prometheus-alertmanager';
   await shell(`cd '${folder}' && { ${download} || { apt-get update && ${download}; }; } && dpkg-deb -x *.deb .`);
@@ -166,5 +236,32 @@ async function receiveFromAlertmanager(): Promise<void> {
   reportDone('an alert of Alertmanager arrives, survives its restart, and is resolved');
 }
 
+/** Erases an account that has sent records: nobody gets in with its key, and nothing of it is shown or comes back. */
+async function eraseAccount(): Promise<void> {
+  const admin = (command: string) =>
+    shell(`npm run --silent admin -- ${command}`, { SERVICE_URL: service.url }).then((text) => text.trim());
+  const id = 7;
+  await admin(`account create ${id} --name Leaving --permission feed --permission monit`);
+  const key = await admin(`app-key issue --account ${id}`);
+  const call = (path: string, body: object) =>
+    fetch(`${service.url}${path}?app_key=${key}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  const alert = { kind: 'alert', alert_key: 'leaving', title: 'Of the account that leaves' };
+  const send = () => call('/feed/records', { records: [alert] });
+  await until('a record is taken', async () => (await send()).ok);
+  await until('its alert is listed', async () => (await admin(`alert list --account ${id}`)).includes(alert.title));
+  assert.match(await admin(`account erase ${id} --yes`), /^Account 7 is erased: \d+ rows and 0 refused messages\./);
+  assert.equal((await send()).status, 401);
+  assert.ok(!(await admin('account list --json')).includes('Leaving'));
+  assert.equal(await admin(`account create ${id} --name Again || echo refused`), 'refused');
+  assert.ok((await admin(`audit --account ${id}`)).includes('account erase'));
+  assert.equal(await admin('check'), 'No problems found.');
+  reportDone('the erasure of an account');
+}
+
 await sendMergeAndUndo();
-await receiveFromAlertmanager();
+await sendAndReadByCommand();
+await Promise.all([eraseAccount(), receiveFromAlertmanager()]);

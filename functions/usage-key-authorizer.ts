@@ -6,7 +6,7 @@ import { requiredVariable } from '../lib/shared/settings.ts';
 const deps = await createDeps({ connections: 1 });
 
 export const handler = createUsageKeyAuthorizer(
-  createAppKeys(deps, { lookupMs: deps.timeLimits.authorizerMs, recordsUse: true }),
+  createAppKeys(deps, { lookupMs: deps.timeLimits.authorizerMs, recordsUse: !deps.settings.standby }),
   deps,
   requiredVariable('SHARED_GATEWAY_KEY'),
 );

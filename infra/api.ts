@@ -47,7 +47,7 @@ export interface ServiceApiProps {
 }
 
 /**
- * The REST API: a route for each operation, a fallback route that refuses all other calls, and two usage plans.
+ * The REST API: a route for each operation, a fallback route that answers `GET /` and refuses all other calls, and two usage plans.
  *
  * A *gateway key* is an API key of API Gateway. Usage plans throttle by it: each account has one, and all other callers share one.
  * Callers never send it: the authorizer returns the gateway key that belongs to the caller's app key.

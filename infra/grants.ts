@@ -35,7 +35,7 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   'ingest-records': [
     { actions: ['GetItem'], on: ['account', 'alert', 'alertKey'] },
     { actions: ['PutItem'], on: ['member', 'host', 'retirement', 'rumResource', 'rumUsage', 'workItem'] },
-    { actions: ['UpdateItem'], on: ['hostStatus', 'incident', 'alert', 'alertKey'] },
+    { actions: ['UpdateItem'], on: ['hostStatus', 'incident', 'alert', 'alertKey', 'lastRecord'] },
     { actions: ['DeleteItem'], on: ['host', 'hostStatus'] },
     { actions: ['ConditionCheckItem'], on: ['retirement'] },
   ],

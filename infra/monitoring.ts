@@ -26,7 +26,10 @@ const FEED_CALLS_PERIOD = Duration.minutes(5);
 
 export interface MonitoringProps extends QueueAlarmsProps {
   readonly accessLog: ILogGroup;
-  readonly settings: Pick<DeploymentSettings, 'pageTo' | 'ticketTo' | 'runbookUrl' | 'maxWriteUnits' | 'writesFrozen'>;
+  readonly settings: Pick<
+    DeploymentSettings,
+    'pageTo' | 'ticketTo' | 'runbookUrl' | 'maxWriteUnits' | 'writesFrozen' | 'standby'
+  >;
   /** The vault of the table's backups, if there are any. */
   readonly backups: IBackupVault | undefined;
 }

@@ -28,6 +28,11 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
       'service:frozen',
       'FROZEN: deletions and merges are refused, and records sent to the feed wait (writesFrozen).',
     );
+  if (settings.standby)
+    notices.addWarningV2(
+      'service:standby',
+      'STANDBY: another region writes to the table. Deletions and merges are refused here, and records sent to the feed wait (standby).',
+    );
   if (ephemeral)
     notices.addWarningV2('service:ephemeral', 'EPHEMERAL: the table and its data are deleted with this stack.');
   else if (pageTo === undefined)

@@ -31,15 +31,17 @@ const NOT_READ_PERIODS = 3;
 
 export interface QueueAlarmsProps extends DashboardProps {
   readonly relay: Relay;
-  readonly settings: Pick<DeploymentSettings, 'writesFrozen'>;
+  readonly settings: Pick<DeploymentSettings, 'writesFrozen' | 'standby'>;
 }
 
-export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions }: QueueAlarmsProps): void {
+export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, settings }: QueueAlarmsProps): void {
+  // What waits in a standby waits by intention.
+  const merge = settings.standby ? {} : { merge: [ageOf(mergeQueue.queue), MAX_MERGE_AGE.toSeconds()] as const };
   alarms.page('MergesPending', {
     description: 'Large merges fail, or wait for over six minutes',
     metric: failingOrLate(
       { failed: mergeQueue.events.failed, crashed: functions['finish-merges'].metricErrors({ period: PERIOD }) },
-      { merge: [ageOf(mergeQueue.queue), MAX_MERGE_AGE.toSeconds()] },
+      merge,
     ),
     ...MERGES_FAILING,
   });
@@ -68,7 +70,7 @@ export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions }:
 export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: QueueAlarmsProps): void {
   const { queue, refused, events } = ingestQueues;
   // While writes are frozen, the feed waits by intention.
-  if (!settings.writesFrozen) {
+  if (!settings.writesFrozen && !settings.standby) {
     alarms.page('FeedBehind', {
       description: 'Records of the feed wait for over five minutes',
       metric: ageForOthers(queue),
@@ -100,10 +102,10 @@ export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, setti
 /** Raised when an event source mapping does not read its source, as after somebody disabled it. */
 export function addSourceAlarm(alarms: Alarms, { ingestQueues, mergeQueue, relay, settings }: QueueAlarmsProps): void {
   const sources = {
-    ...(!settings.writesFrozen && { Feed: ingestQueues.events }),
-    Merges: mergeQueue.events,
+    ...(!settings.writesFrozen && !settings.standby && { Feed: ingestQueues.events }),
+    ...(!settings.standby && { Merges: mergeQueue.events }),
     Events: relay.events,
-    Changes: relay.changes,
+    ...(!settings.standby && { Changes: relay.changes }),
   };
   const parts = Object.entries(sources).map(([name, { polled }]) =>
     alarms.partWithoutData(`${name}NotRead`, {
@@ -123,7 +125,10 @@ const visibleIn = (queue: Queue) => queue.metricApproximateNumberOfMessagesVisib
 const ageOf = (queue: Queue) => queue.metricApproximateAgeOfOldestMessage({ period: PERIOD, statistic: Stats.MAXIMUM });
 
 /** At least 1 when something failed, or is older than its limit. */
-function failingOrLate(failures: Record<string, IMetric>, ages: Record<string, [age: IMetric, limit: number]>) {
+function failingOrLate(
+  failures: Record<string, IMetric>,
+  ages: Record<string, readonly [age: IMetric, limit: number]>,
+) {
   const late = Object.entries(ages).map(([name, [, limit]]) => `(FILL(${name}, 0) >= ${limit})`);
   return new MathExpression({
     expression: [...Object.keys(failures).map((name) => `FILL(${name}, 0)`), ...late].join(' + '),

@@ -45,6 +45,8 @@ const MERGES = {
 
 export interface MergeQueueProps {
   readonly create: CreateFunction;
+  /** Whether merges are finished. If not, the messages wait in the queue. */
+  readonly enabled: boolean;
   /** Maximum concurrent invocations, so that a backlog of merges leaves Lambda's capacity to the callers. */
   readonly maxConcurrency: number;
 }
@@ -58,7 +60,7 @@ export class MergeQueue extends Construct {
   readonly deadLetters: Queue;
   readonly events: EventCounts;
 
-  constructor(scope: Construct, id: string, { create, maxConcurrency }: MergeQueueProps) {
+  constructor(scope: Construct, id: string, { create, enabled, maxConcurrency }: MergeQueueProps) {
     super(scope, id);
     const finishMerges = create('finish-merges', 'Finish large merges that their calls left pending', MERGES.timeout);
     this.deadLetters = createQueue(this, 'DeadLetters');
@@ -67,11 +69,12 @@ export class MergeQueue extends Construct {
       visibilityTimeout: MERGES.timeout.plus(MERGES.retryDelay),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MERGES.maxReceiveCount },
     });
-    const source = new SqsEventSource(this.queue, { batchSize: 1, maxConcurrency, ...COUNTED });
+    const source = new SqsEventSource(this.queue, { batchSize: 1, enabled, maxConcurrency, ...COUNTED });
     finishMerges.addEventSource(source);
     this.events = eventCounts(source);
     new Rule(this, 'Sweep', {
       description: 'Finish merges whose message was lost',
+      enabled,
       schedule: Schedule.rate(MERGES.sweepInterval),
       targets: [new FunctionTarget(finishMerges, { event: RuleTargetInput.fromObject(OVERDUE), retryAttempts: 0 })],
     });

@@ -36,6 +36,8 @@ const EVENTS_RETRY = { visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes
 
 export interface RelayProps {
   readonly create: CreateFunction;
+  /** Whether changes are relayed: in one region only, since the stream of each replica has those of all. */
+  readonly enabled: boolean;
   readonly table: ITableV2;
   readonly mergeQueue: Queue;
 }
@@ -55,7 +57,7 @@ export class Relay extends Construct {
   /** Of the table's stream. */
   readonly changes: EventCounts;
 
-  constructor(scope: Construct, id: string, { create, table, mergeQueue }: RelayProps) {
+  constructor(scope: Construct, id: string, { create, enabled, table, mergeQueue }: RelayProps) {
     super(scope, id);
     this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
     this.deadLetters = createQueue(this, 'DeadLetters');
@@ -89,6 +91,7 @@ export class Relay extends Construct {
     const changes = new DynamoEventSource(table, {
       // LATEST would miss changes that are made before a new mapping starts to read.
       startingPosition: StartingPosition.TRIM_HORIZON,
+      enabled,
       filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,

@@ -16,6 +16,7 @@ const EMAIL_OR_TOPIC = /^([^@\s]+@[^@\s]+|arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+
 const FEED_ACCOUNTS = /^\d{12}(,\d{12}){0,46}$/;
 const CERTIFICATE_ARN = /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/;
 const WEB_ACL_ARN = /^arn:aws[\w-]*:wafv2:[\w-]+:\d{12}:regional\/webacl\/[\w/-]+$/;
+const REGIONS = /^[a-z]{2}(-[a-z]+)+-\d(,[a-z]{2}(-[a-z]+)+-\d)*$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
 /** Thrown once for all invalid settings; the message has a line for each. */
@@ -79,6 +80,7 @@ export function readDeploymentSettings(context: StageContext) {
       text('feedAccounts', FEED_ACCOUNTS, 'at most 47 ids of AWS accounts, separated by commas')?.split(',') ?? [],
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
+    replicaRegions: text('replicaRegions', REGIONS, 'regions, separated by commas')?.split(',') ?? [],
     domainName: text('domainName', /^([a-z0-9-]+\.)+[a-z]+$/, 'a domain name in lower case'),
     certificateArn: text('certificateArn', CERTIFICATE_ARN, 'the ARN of a certificate of ACM'),
     disableExecuteApiEndpoint: flag('disableExecuteApiEndpoint', false),
@@ -87,6 +89,8 @@ export function readDeploymentSettings(context: StageContext) {
   };
   if (settings.ephemeral && (stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))
     problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
+  if (settings.replicaRegions.length > 0 && (settings.ephemeral || settings.adoptTable !== undefined))
+    problems.push('Context replicaRegions is for the stack that makes the table: not for adoptTable or ephemeral.');
   if ((settings.domainName === undefined) !== (settings.certificateArn === undefined))
     problems.push('Context domainName and certificateArn require each other.');
   if (settings.disableExecuteApiEndpoint && settings.domainName === undefined)
@@ -104,14 +108,22 @@ export function readDeploymentSettings(context: StageContext) {
 
 /**
  * The settings that a deployment must not change by mistake, and their values in the stack's parameters, by the parameter's name: another
- * table has other data, and the end of a freeze during a restore loses what is written then.
+ * table has other data, a replica that is left out is deleted, and what is written when a freeze ends during a restore, or in two regions at
+ * a time, is lost.
  */
 export const keptSettings = ({
   adoptTable,
+  replicaRegions,
   writesFrozen,
-}: Pick<DeploymentSettings, 'adoptTable' | 'writesFrozen'>): Record<string, { setting: string; value: string }> => ({
+  standby,
+}: Pick<DeploymentSettings, 'adoptTable' | 'replicaRegions' | 'writesFrozen' | 'standby'>): Record<
+  string,
+  { setting: string; value: string }
+> => ({
   AdoptedTable: { setting: 'adoptTable', value: adoptTable ?? 'none' },
+  ReplicaRegions: { setting: 'replicaRegions', value: replicaRegions.join(',') || 'none' },
   WritesFrozen: { setting: 'writesFrozen', value: String(writesFrozen) },
+  Standby: { setting: 'standby', value: String(standby) },
 });
 
 const tagsOf = (text: string | undefined): Record<string, string> | undefined =>

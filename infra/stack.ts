@@ -55,19 +55,25 @@ export class ServiceStack extends Stack {
       return functions[name];
     };
     for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
-    create('fallback-route', 'Answer every other path and method', OTHER_TIMEOUT, {
+    const { standby } = settings;
+    create('fallback-route', 'Answer GET / and every other path and method', OTHER_TIMEOUT, {
+      STANDBY: String(standby),
       ALLOWED_METHODS: JSON.stringify(allowedMethods()),
     });
     create('openapi-document', 'Serve openapi.json', OTHER_TIMEOUT);
     create('usage-key-authorizer', 'Authorizer: choose the gateway key that throttles a call', AUTHORIZER_TIMEOUT, {
       SHARED_GATEWAY_KEY: sharedGatewayKey,
     });
-    const mergeQueue = new MergeQueue(this, 'Merges', { create, maxConcurrency: settings.mergeConcurrency });
-    const relay = new Relay(this, 'Relay', { create, table, mergeQueue: mergeQueue.queue });
+    const mergeQueue = new MergeQueue(this, 'Merges', {
+      create,
+      enabled: !standby,
+      maxConcurrency: settings.mergeConcurrency,
+    });
+    const relay = new Relay(this, 'Relay', { create, enabled: !standby, table, mergeQueue: mergeQueue.queue });
     const ingestQueues = new IngestQueues(this, 'Feed', {
       create,
       writerAccounts: settings.feedAccounts,
-      enabled: !settings.writesFrozen,
+      enabled: !(settings.writesFrozen || standby),
       maxConcurrency: settings.feedConcurrency,
     });
     for (const { name, sendsTo = [] } of operations as readonly ListedOperation[])

@@ -15,14 +15,18 @@ import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
-/** Creates the table, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is ephemeral. */
+/**
+ * Creates the table with its replicas, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is
+ * ephemeral. Replicas are eventually consistent, since strongly consistent ones take no transactions.
+ */
 export function createServiceTable(
   scope: Construct,
   {
     adoptTable: adopted,
     ephemeral,
     maxWriteUnits,
-  }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral' | 'maxWriteUnits'>,
+    replicaRegions,
+  }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral' | 'maxWriteUnits' | 'replicaRegions'>,
 ): ITableV2 {
   if (adopted !== undefined) {
     requireSameAccountAndRegion(adopted, Stack.of(scope));
@@ -31,6 +35,11 @@ export function createServiceTable(
       tableStreamArn: adopted,
     });
   }
+  const { region } = Stack.of(scope);
+  if (replicaRegions.length > 0 && (Token.isUnresolved(region) || replicaRegions.includes(region)))
+    throw new DeploymentSettingsError(
+      `Context replicaRegions names the other regions, and synthesis must know the stack's own: ${Token.isUnresolved(region) ? 'synthesize with credentials' : `leave out ${region}`}.`,
+    );
   const table = new TableV2(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
@@ -48,6 +57,8 @@ export function createServiceTable(
     encryption: TableEncryptionV2.awsManagedKey(),
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     deletionProtection: !ephemeral,
+    // Each also has recovery, protection and tags, which DynamoDB does not copy.
+    replicas: replicaRegions.map((region) => ({ region })),
     removalPolicy: ephemeral ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN,
   });
   // aws-cdk-lib is compiled without exactOptionalPropertyTypes, so its class is not assignable to its own interface.

@@ -21,7 +21,9 @@ const DEPLOYMENTS: readonly Readonly<Record<string, string>>[] = [
     webAclArn: 'arn:aws:wafv2:eu-central-1:123456789012:regional/webacl/service/1',
     tags: 'team=on-call',
     adoptTable: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000',
+    standby: 'true',
   },
+  { replicaRegions: 'eu-west-1' },
 ];
 
 /** Makes the app write the templates of `cdk synth`, but no bundles of functions, which are the same for all settings. */
@@ -31,12 +33,15 @@ const SYNTH = {
   'aws:cdk:enable-path-metadata': true,
 };
 
+/** What `cdk deploy` tells the app, by its credentials. */
+const PLACE = { CDK_DEFAULT_ACCOUNT: '123456789012', CDK_DEFAULT_REGION: 'eu-central-1' };
+
 using folder = mkdtempDisposableSync(join(tmpdir(), 'cfn-lint-'));
 const templates: string[] = [];
 for (const [index, settings] of DEPLOYMENTS.entries()) {
   const CDK_OUTDIR = join(folder.path, String(index));
   const CDK_CONTEXT_JSON = JSON.stringify({ ...cdk.context, stages: {}, ...SYNTH, ...settings });
-  await run('node', ['infra/app.ts'], { CDK_OUTDIR, CDK_CONTEXT_JSON });
+  await run('node', ['infra/app.ts'], { CDK_OUTDIR, CDK_CONTEXT_JSON, ...PLACE });
   templates.push(join(CDK_OUTDIR, `${settings.stackName ?? 'IncidentMonitoringRum'}.template.json`));
 }
 const config = join(import.meta.dirname, 'cfn-lint.yaml');

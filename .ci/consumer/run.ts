@@ -8,6 +8,7 @@ import { strict as assert } from 'node:assert';
 import { cpSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { EXIT } from '../../packages/client/src/command/exit-codes.ts';
 import { DEMO_KEYS, sampleId } from '../../packages/local/sample.ts';
 import { launchBrowser } from '../../test/browser/surroundings.ts';
 import { pythonTool, root, shell, startService } from '../support/processes.ts';
@@ -81,6 +82,22 @@ const NODE_20 = `node_modules/node-20-linux-${process.arch}/bin/node`;
 /** A list of hosts, without what differs between the languages, and the ages, which grow. */
 const comparable = (list: string) => list.replace(/["\r]/g, '').replace(/\d+$/gm, 'age');
 
+/** Runs a command, and expects its exit code and what it prints. */
+async function expectEnd(line: string, code: number, printed: RegExp, variables: Record<string, string> = {}) {
+  const output = await inFolder(`{ (${line}) 2>&1 || echo "code $?"; }`, variables);
+  assert.match(output, printed);
+  assert.equal(/^code (\d+)$/m.exec(output)?.[1] ?? '0', String(code), output);
+}
+
+/** Expects the exit codes of docs/api.md, and a line that says why. */
+async function expectFailures(line: string, variables: Record<string, string> = {}): Promise<void> {
+  const lastLine = (text: string) => new RegExp(`^(host_id.*\\n|"host_id".*\\r\\n)?${text}.*\\ncode \\d\\n$`);
+  await expectEnd(line, EXIT.failed, lastLine('Unauthorized: '), { ...variables, APP_KEY: 'wrong' });
+  await expectEnd(line, EXIT.wrongUse, lastLine('Set APP_KEY '), { ...variables, APP_KEY: '' });
+  const nothingThere = { ...variables, BASE_URL: 'http://127.0.0.1:65535' };
+  await expectEnd(line, EXIT.unavailable, lastLine('.*127.0.0.1.*65535'), nothingThere);
+}
+
 /** @returns the list of stale hosts, which is the same in all languages */
 async function runExamples(): Promise<string> {
   await shell(readmeCommand('npm run build'));
@@ -99,11 +116,10 @@ async function runExamples(): Promise<string> {
     assert.match(await inFolder(command('merge-from-file', [INCIDENT, join(folder, 'alerts.txt')])), /^3 alerts /);
     // Reading the fleet uses a fifth of the calls that are allowed per minute, so each variant runs watch-fleet once: the first with a
     // limit that the fleet stays within, the others with one that it exceeds.
-    const [maxStale, status] = name === 'Node 20' ? [50, 0] : [1, 1];
-    const watching = `status=0; (${command('watch-fleet', [maxStale])}) >/dev/null || status=$?; echo $status`;
-    assert.equal(await inFolder(watching), `${status}\n`, `${name}: watch-fleet ${maxStale}`);
-    assert.match(await inFolder(`(${command('stale-hosts')}) 2>&1 || true`, { APP_KEY: 'wrong' }), /Unauthorized/);
-    reportDone(`${name}: the examples run, and say why a call is refused`);
+    const [maxStale, status] = name === 'Node 20' ? [50, 0] : [1, EXIT.found];
+    await expectEnd(command('watch-fleet', [maxStale]), status, /hosts are stale/);
+    await expectFailures(command('stale-hosts'));
+    reportDone(`${name}: the examples run, and say why they fail`);
   }
   assert.ok(firstList && firstList.split('\n').length > 20, firstList);
   return firstList;
@@ -117,7 +133,11 @@ async function callFromPython(staleHosts: string): Promise<void> {
   cpSync(join(import.meta.dirname, 'calls.py'), join(folder, 'examples/python/calls.py'));
   await inFolder(readmeCommand('openapi-python-client'), withTools);
   assert.equal(comparable(await inFolder(readmeCommand('stale_hosts.py'), withTools)), staleHosts);
-  await inFolder('cd examples/python && mypy --strict --follow-imports=silent calls.py && python calls.py', withTools);
+  await expectFailures(readmeCommand('stale_hosts.py'), withTools);
+  await inFolder(
+    'cd examples/python && mypy --strict --follow-imports=silent calls.py stale_hosts.py && python calls.py',
+    withTools,
+  );
   reportDone('openapi-python-client');
 }
 

@@ -1,15 +1,7 @@
 // Lists the stale hosts of the account as CSV: node stale-hosts.mjs > stale.csv
 // Every cell is quoted. A value that a spreadsheet would take for a formula gets a leading apostrophe. Characters that can command
 // a terminal or hide text, and blanks other than the ordinary one, become question marks.
-import { createClient } from 'incident-monitoring-rum-client';
-
-const client = createClient({
-  url: process.env.BASE_URL || 'http://127.0.0.1:3000',
-  appKey: process.env.APP_KEY ?? '',
-  onEvent: (event) => {
-    if (event.type === 'wait') console.error(`waiting ${event.ms} ms: ${event.reason}`);
-  },
-});
+import { run } from './client.mjs';
 
 /** @param {string | number | undefined} value */
 function cell(value = '') {
@@ -19,6 +11,8 @@ function cell(value = '') {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
-console.log('host_id,edge_cluster,agent_version,max_age_ms');
-for await (const { host_id, edge_cluster, agent_version, servicemap } of client.hosts({ statuses: ['stale'] }))
-  console.log([host_id, edge_cluster, agent_version, servicemap.max_age_ms].map(cell).join(','));
+await run(async (client) => {
+  console.log('host_id,edge_cluster,agent_version,max_age_ms');
+  for await (const { host_id, edge_cluster, agent_version, servicemap } of client.hosts({ statuses: ['stale'] }))
+    console.log([host_id, edge_cluster, agent_version, servicemap.max_age_ms].map(cell).join(','));
+});

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Exits with 1 when more than N % of the account's hosts are stale: watch-fleet.sh N
+# Exits with 3 when more than N % of the account's hosts are stale: watch-fleet.sh N
 set -euo pipefail
 source "$(dirname "$0")/call.sh"
 
-max_percent=${1:?usage: watch-fleet.sh N} hosts=0 stale=0 cursor=
+[[ ${1:-} =~ ^[0-9]+(\.[0-9]+)?$ ]] && jq -en "$1 <= 100" >/dev/null || refuse_use 'Usage: watch-fleet.sh N, with N from 0 to 100'
+max_percent=$1 hosts=0 stale=0 cursor=
 while :; do
   page=$(call /monit/servicemap/fleet "$(jq -n --arg cursor "$cursor" '{limit: 100, $cursor}')")
   hosts=$((hosts + $(jq .data.coverage.returned <<<"$page")))
@@ -12,4 +13,4 @@ while :; do
   [ -n "$cursor" ] || break
 done
 echo "$stale of $hosts hosts are stale"
-jq -en --argjson max "$max_percent" "$hosts == 0 or 100 * $stale <= \$max * $hosts" >/dev/null
+jq -en "$hosts == 0 or 100 * $stale <= $max_percent * $hosts" >/dev/null || exit 3

@@ -165,6 +165,7 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     required: workItem,
     sample: { ...operator('work-item restore'), work_item_id: 'wi-1001', work_item_version: 3 },
   },
+  AccountErased: accountEvent('The account is erased. Erase what you keep of it, too.', 'account erase'),
   AccountSuspended: accountEvent('All calls of the account are refused from now on.', 'account suspend'),
   AccountUnsuspended: accountEvent("The account's suspension was lifted.", 'account unsuspend'),
   AppKeyIssued: appKeyEvent('The account has a new app key.', 'app-key issue'),

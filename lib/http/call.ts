@@ -53,7 +53,8 @@ export function createOperationHandler<Body, Data>(
   chain
     .use(bodyMiddleware({ ...deps.settings, ...operation }))
     .use(validateMiddleware(operation.request, validate, crossCheck));
-  if (operation.writes && deps.settings.writesFrozen) chain.before(refuseFrozenWrite);
+  const { writesFrozen, standby } = deps.settings;
+  if (operation.writes && (writesFrozen || standby)) chain.before(refuseFrozenWrite);
   if (checkAvailable) chain.before(checkAvailable);
   const admission = admissionOf(operation, deps);
   return chain.handler((event) => {

@@ -10,7 +10,7 @@ import { openAlerts } from '../table/open-alerts.ts';
 import { getRow } from '../table/read.ts';
 import type { AlertKeyRow, AlertRow } from '../table/rows.ts';
 import { type Action, transact, updateAction, updateRow } from '../table/write.ts';
-import { fieldsOf, keyOf } from './entity-rows.ts';
+import { type Found, fieldsOf, keyOf } from './entity-rows.ts';
 import type { IngestRecord } from './kinds.ts';
 import { isBefore, type Order, orderAt, sentOf, ttlOf } from './order.ts';
 import { areAsRead, laterParts, latestParts, type Part, updateOf, writeParts } from './parts.ts';
@@ -25,13 +25,16 @@ export async function writeAlert(
   table: Table,
   records: readonly IngestRecord[],
   latest: IngestRecord,
+  found?: Found,
 ): Promise<boolean> {
   const { alert_id, alert_key } = latest.entity;
-  if (alert_key === undefined) return writeParts(table, keyOf(latest.entity), latestParts(records.flatMap(partsOf)));
+  if (alert_key === undefined)
+    return writeParts(table, keyOf(latest.entity), latestParts(records.flatMap(partsOf)), { found });
   if (alert_id !== undefined) return restoreAlert(table, latest);
   let isChanged = false;
   const inOrder = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
-  for (const record of inOrder.slice(-MAX_RECORDS)) isChanged = (await writeOfKey(table, record)) || isChanged;
+  for (const record of inOrder.slice(-MAX_RECORDS))
+    isChanged = (await writeOfKey(table, record, records.length === 1 ? found : undefined)) || isChanged;
   return isChanged;
 }
 
@@ -63,9 +66,12 @@ const keyPart = (order: Order, fields: KeyFields): Part => ({ orderAttribute: 'k
 const isEnd = ({ entity }: IngestRecord) => entity.alert_status === 'Ok';
 const alertKeyOf = ({ entity }: IngestRecord) => keys.alertKey(entity.account_id, String(entity.alert_key));
 
-async function writeOfKey(table: Table, record: IngestRecord): Promise<boolean> {
+async function writeOfKey(table: Table, record: IngestRecord, found?: Found): Promise<boolean> {
   const read = () => getRow(table, alertKeyOf(record));
-  for (let key = await read(); isBefore(key?.row_order, record.order); ) {
+  for (
+    let key = found ? (found.row as AlertKeyRow | undefined) : await read();
+    isBefore(key?.row_order, record.order);
+  ) {
     if (await writerOf(key, isEnd(record))(table, record, key as AlertKeyRow)) return true;
     const now = await read();
     // Otherwise another record has opened or ended an alert meanwhile.

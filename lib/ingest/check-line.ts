@@ -85,18 +85,19 @@ export function parseLine(text: string, maxBytes: number): { problems: Problem[]
   return hasProto ? { problems: [namesInvalid()] } : { problems: [], line };
 }
 
+/** Whether a parsed line is no record but what was kept of a refused call over HTTPS. */
+export function isKept(line: unknown): boolean {
+  const { kind, from } = (line ?? {}) as { kind?: unknown; from?: unknown };
+  return kind === undefined && typeof from === 'string' && from.startsWith('/feed/');
+}
+
 /** The first problems of a parsed line; none if it is an entity of one of the kinds. */
 export const problemsOf = (line: unknown, kinds: readonly Kind[]): Problem[] => firstProblems(allProblems(line, kinds));
 
 function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield plain('itemNotObject');
-  const { kind, retired, from, TopicArn } = line as {
-    kind?: Kind;
-    retired?: unknown;
-    from?: unknown;
-    TopicArn?: unknown;
-  };
-  if (kind === undefined && typeof from === 'string' && from.startsWith('/feed/')) return yield plain('itemKept');
+  const { kind, retired, TopicArn } = line as { kind?: Kind; retired?: unknown; TopicArn?: unknown };
+  if (isKept(line)) return yield plain('itemKept');
   if (kind === undefined && TopicArn !== undefined) return yield plain('itemOfSns');
   if (kind === undefined || !kinds.includes(kind))
     return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });

@@ -5,6 +5,11 @@ import type { Entity, IngestKind, IngestRecord } from './kinds.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** What a read has found of a row before it is written, so that the first attempt fits it. The row may have changed since. */
+export interface Found {
+  readonly row: Row | undefined;
+}
+
 const KEYS: Readonly<Record<IngestKind, (account: Int64, fields: Row) => KeyOf<RowKind>>> = {
   member: (account, { member_id }) => keys.member(account, member_id as Int64),
   host: (account, { host_id }) => keys.host(account, String(host_id)),

@@ -4,7 +4,7 @@ import type { Table } from '../table/client.ts';
 import { all, EXISTS, IS_NEW, is, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, transact, updateRow } from '../table/write.ts';
-import { fieldsOf, type Row, rowOf } from './entity-rows.ts';
+import { type Found, fieldsOf, type Row, rowOf } from './entity-rows.ts';
 import type { IngestRecord } from './kinds.ts';
 import { isBefore, latestOf, type Order, ttlOf } from './order.ts';
 import { latestParts, type Part, writeParts } from './parts.ts';
@@ -22,18 +22,27 @@ const keysOf = ({ account_id, host_id }: IngestRecord['entity']) => ({
 
 const isEarlier = (order: Order) => all(EXISTS, isBelow('row_order', order));
 
-export async function writeHost(table: Table, records: readonly IngestRecord[]): Promise<boolean> {
+export async function writeHost(
+  table: Table,
+  records: readonly IngestRecord[],
+  _latest: IngestRecord,
+  found?: Found,
+): Promise<boolean> {
   const retirement = latestOf(records.filter(({ retired }) => retired));
   const inventory = latestOf(records.filter(({ retired }) => !retired));
   const isRetired = retirement !== undefined && (await retire(table, retirement));
-  return (inventory !== undefined && (await writeInventory(table, inventory))) || isRetired;
+  if (!inventory) return isRetired;
+  return (await writeInventory(table, inventory, retirement ? undefined : found)) || isRetired;
 }
 
-async function writeInventory(table: Table, record: IngestRecord): Promise<boolean> {
+async function writeInventory(table: Table, record: IngestRecord, found?: Found): Promise<boolean> {
   const row = rowOf(record);
-  for (;;) {
-    const { done, row: stored } = await putRow(table, row, isEarlier(record.order), RETURN_STORED);
-    if (done || stored) return done;
+  if (!isBefore(found?.row?.row_order, record.order)) return false;
+  for (let isKnownToBeNew = found !== undefined && !found.row; ; isKnownToBeNew = false) {
+    if (!isKnownToBeNew) {
+      const { done, row: stored } = await putRow(table, row, isEarlier(record.order), RETURN_STORED);
+      if (done || stored) return done;
+    }
     // A retirement writes its mark before it deletes rows, so it deletes what is written before the mark.
     const isNotRetired = conditionCheck(keysOf(record.entity).retirement, isBelow('row_order', record.order));
     const failed = await transact(table, [isNotRetired, putAction(row, IS_NEW)]);
@@ -90,9 +99,15 @@ function partsOf({ entity, atMs, order, orders }: IngestRecord): Part[] {
   return [...parts, { ...SNAPSHOT, order: orders?.snapshot_order ?? order, fields: snapshot }];
 }
 
-export function writeStatus(table: Table, records: readonly IngestRecord[]): Promise<boolean> {
+export function writeStatus(
+  table: Table,
+  records: readonly IngestRecord[],
+  _latest: IngestRecord,
+  found?: Found,
+): Promise<boolean> {
   const { status, retirement } = keysOf((records[0] as IngestRecord).entity);
   return writeParts(table, status, latestParts(records.flatMap(partsOf)), {
     creation: { mark: retirement, defaults: DEFAULTS },
+    found,
   });
 }

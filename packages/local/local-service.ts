@@ -102,7 +102,7 @@ export async function startService(options: LocalServiceOptions) {
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName));
+    if (stream.enabled) stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName));
   } catch (error) {
     streamProblem = (error as Error).message;
   }

@@ -17,6 +17,8 @@ export interface StreamSettings {
   /** Event patterns: a record is passed on if it matches one of them. */
   readonly patterns: readonly object[];
   readonly batchSize: number;
+  /** A disabled one passes nothing on. */
+  readonly enabled: boolean;
 }
 
 /** Reads the event source mapping of the table's stream. @param functionName gives the name for a function's logical id */
@@ -28,6 +30,7 @@ export function streamOf(template: Template, functionName: (id: string) => strin
     functionName: functionName(mapping.FunctionName.Ref),
     patterns: mapping.FilterCriteria.Filters.map(({ Pattern }: { Pattern: string }) => JSON.parse(Pattern)),
     batchSize: mapping.BatchSize,
+    enabled: mapping.Enabled !== false,
   };
 }
 

@@ -33,7 +33,7 @@ const FUNCTIONS: Row[] = [
   ['ingest-records', 60, 1_769, undefined, { NODE_OPTIONS, INGEST_URL, REFUSED_URL }],
   ['relay', 60, 512, undefined, RELAY],
   ['usage-key-authorizer', 2, 512, 0.3, { SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
-  ['fallback-route', 5, 256, 0.05, { ALLOWED_METHODS: JSON.stringify(allowedMethods()) }],
+  ['fallback-route', 5, 256, 0.05, { ALLOWED_METHODS: JSON.stringify(allowedMethods()), STANDBY: 'false' }],
   ['openapi-document', 5, 256, 0.05],
 ];
 
@@ -41,12 +41,14 @@ it.each<[variant: Variant | undefined, tableName: string, settings: string[], da
   [undefined, 'Table', ['262144', '20000', '120000', 'false', 'true'], 30],
   ['changed', 'Table', ['2048', '5', '6', 'true', 'false'], 90],
   ['adopting', 'Old-Table-1', ['262144', '20000', '120000', 'false', 'true'], 30],
+  ['standby', 'Old-Table-1', ['262144', '20000', '120000', 'false', 'true'], 30],
 ])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, settings, days) => {
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
   const [MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE, WRITES_FROZEN, SERVICEMAP_ENABLED] = settings;
   const limits = { MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE };
-  const ofTable = { TABLE_NAME, ...limits, WRITES_FROZEN, SERVICEMAP_ENABLED };
+  const STANDBY = String(variant === 'standby');
+  const ofTable = { TABLE_NAME, ...limits, WRITES_FROZEN, STANDBY, SERVICEMAP_ENABLED };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {
@@ -61,7 +63,14 @@ it.each<[variant: Variant | undefined, tableName: string, settings: string[], da
       ...(variant === 'changed' && share && { ReservedConcurrentExecutions: Math.floor(share * RESERVED) }),
       Role: `${idOfFunction(name)}Role.Arn`,
       LoggingConfig: { LogFormat: 'JSON', LogGroup: `${idOfFunction(name)}Logs` },
-      Environment: { Variables: { METRICS_NAMESPACE, ...(GRANTS[name].length > 0 && ofTable), ...variables } },
+      Environment: {
+        Variables: {
+          METRICS_NAMESPACE,
+          ...(GRANTS[name].length > 0 && ofTable),
+          ...variables,
+          ...(variables && 'STANDBY' in variables && { STANDBY }),
+        },
+      },
     },
   ]);
   const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);

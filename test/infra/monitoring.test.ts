@@ -184,6 +184,15 @@ describe('the alarms', () => {
     expect(missing).toEqual(['FeedBehind', 'FeedBacklog', 'FeedNotRead']);
   });
 
+  it('of a standby are not raised by what it does not read', () => {
+    const standby = alarmsOf('standby');
+    const missing = Object.keys(alarms).filter((id) => !(id in standby));
+    expect(missing.sort()).toEqual(['ChangesNotRead', 'FeedBacklog', 'FeedBehind', 'FeedNotRead', 'MergesNotRead']);
+    expect(conditionOf(standby.SourceNotRead)).toBe('(ALARM("WatchEventsNotRead.Arn"))');
+    // What waits in its queue of merges waits by intention.
+    expect(conditionOf(standby.MergesPending)).not.toContain('AgeOfOldestMessage');
+  });
+
   const [, listed = ''] =
     /Tickets, which can wait, are ([\w\s,]+); others\s+page/.exec(readFileSync('docs/operate.md', 'utf8')) ?? [];
   const tickets = listed.split(/,? and |,\s+|\s+and\s+/);

@@ -35,12 +35,17 @@ it('all queues are encrypted and keep messages for ten days, dead letters for 14
   });
 });
 
-it.each<[variant: Variant | undefined, stream: string, merges: number, batches: number, Enabled: boolean]>([
-  [undefined, 'Table.StreamArn', 20, 10, true],
+type Enabled = Record<'merges' | 'feed' | 'changes', boolean>;
+const ALL: Enabled = { merges: true, feed: true, changes: true };
+
+it.each<[variant: Variant | undefined, stream: string, merges: number, batches: number, enabled: Enabled]>([
+  [undefined, 'Table.StreamArn', 20, 10, ALL],
   // Records that are sent while writes are frozen wait in the queue.
-  ['changed', 'Table.StreamArn', 3, 4, false],
-  ['adopting', OLD_STREAM, 20, 10, true],
-])('queues and stream call functions with batches: %s', (variant, stream, merges, batches, Enabled) => {
+  ['changed', 'Table.StreamArn', 3, 4, { ...ALL, feed: false }],
+  ['adopting', OLD_STREAM, 20, 10, ALL],
+  // Another region writes, and publishes. Events that wait are still published.
+  ['standby', OLD_STREAM, 20, 10, { merges: false, feed: false, changes: false }],
+])('queues and stream call functions with batches: %s', (variant, stream, merges, batches, enabled) => {
   const mappings = Object.values(propertiesOf('Lambda::EventSourceMapping', deployed(variant)));
   const reported = { FunctionResponseTypes: ['ReportBatchItemFailures'] };
   const limited = (MaximumConcurrency: number) => ({ ScalingConfig: { MaximumConcurrency } });
@@ -53,11 +58,12 @@ it.each<[variant: Variant | undefined, stream: string, merges: number, batches: 
         EventSourceArn: 'MergesQueue.Arn',
         FunctionName: 'finishmergesFunction',
         BatchSize: 1,
+        Enabled: enabled.merges,
         ...limited(merges),
         ...counted,
       },
       {
-        ...{ EventSourceArn: 'FeedQueue.Arn', FunctionName: 'ingestrecordsFunction', Enabled },
+        ...{ EventSourceArn: 'FeedQueue.Arn', FunctionName: 'ingestrecordsFunction', Enabled: enabled.feed },
         ...{ BatchSize: 100, MaximumBatchingWindowInSeconds: 1, ...limited(batches), ...reported, ...counted },
       },
       {
@@ -66,6 +72,7 @@ it.each<[variant: Variant | undefined, stream: string, merges: number, batches: 
       },
       {
         ...{ EventSourceArn: stream, FunctionName: 'relayFunction', BatchSize: 100, ...reported, ...counted },
+        Enabled: enabled.changes,
         // It also reads what was written before the mapping existed.
         ...{ StartingPosition: 'TRIM_HORIZON', BisectBatchOnFunctionError: true },
         // Longer than an outage of six hours; then there is still time to replay the stream, which keeps a day.
@@ -78,7 +85,8 @@ it.each<[variant: Variant | undefined, stream: string, merges: number, batches: 
   );
 });
 
-it('every five minutes finish-merges looks for merges whose message is lost', () => {
+it('every five minutes finish-merges looks for merges whose message is lost, except in a standby', () => {
+  expect(only('Events::Rule', deployed('standby')).Properties.State).toBe('DISABLED');
   const { ScheduleExpression, State, Targets } = only('Events::Rule', template).Properties;
   expect([ScheduleExpression, State]).toEqual(['rate(5 minutes)', 'ENABLED']);
   expect(Targets).toMatchObject([{ Arn: 'finishmergesFunction.Arn', Input: '{"finish":"overdue"}' }]);

@@ -33,6 +33,8 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['reservedConcurrency', ['0', '20', '1000000'], '1', '19', '1000001'],
   ['logRetentionDays', ['1', '731'], '31', '1x', 'x1'],
   ['adoptTable', [OLD_STREAM, OLD_STREAM.replace('aws', 'aws-cn')], 'Old-Table-1', `x${OLD_STREAM}`, `${OLD_STREAM}/`],
+  ['replicaRegions', ['eu-central-1', 'us-gov-west-1,ap-southeast-2'], 'Frankfurt', 'eu-central-1,', 'eu-central'],
+  ['standby', ['true', 'false'], 'yes'],
   ['backupVaultArn', [VAULT], 'copies', `${VAULT} `, `x${VAULT}`],
   ['pageTo', ['ops@example.com', TOPIC], 'ops', 'a b@example.com', `x${TOPIC}`],
   ['ticketTo', [TOPIC], 'arn:aws:sqs:eu-west-1:123456789012:q'],
@@ -81,6 +83,7 @@ it.each<[context: object, message: RegExp]>([
   [{ disableExecuteApiEndpoint: 'true' }, /^Context disableExecuteApiEndpoint requires a domainName\.$/],
   [{ ephemeral: 'true' }, /^Context ephemeral requires a stackName of its own, and no adoptTable\.$/],
   [{ ephemeral: 'true', stackName: 'Preview', adoptTable: OLD_STREAM }, /^Context ephemeral requires a stackName/],
+  [{ replicaRegions: 'eu-central-1', adoptTable: OLD_STREAM }, /^Context replicaRegions is for the stack that makes/],
 ])('the context %o is refused', (context, message) => {
   expect(() => read({ ...context })).toThrow(message);
 });

@@ -1,5 +1,6 @@
 /** The table, its backups, and what a destroyed stack leaves behind: docs/deploy.md. */
 import { expect, it } from 'vitest';
+import { synthesize } from '../../packages/local/synthesize.ts';
 import { deployed, only, propertiesOf, shortId } from './stack.ts';
 import { VAULT, type Variant } from './templates.ts';
 
@@ -47,6 +48,32 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     },
   ]);
   expect(propertiesOf('DynamoDB::GlobalTable', deployed('adopting'))).toEqual({});
+});
+
+const ENV = { account: '123456789012', region: 'eu-west-1' };
+const replicated = (replicaRegions: string, env?: object) => () =>
+  synthesize({ replicaRegions, tags: 'team=edge' }, { ...(env && { env }) });
+
+it('each replica is protected, recoverable and tagged as the table is, and is eventually consistent', () => {
+  const { Replicas, MultiRegionConsistency } = only(
+    'DynamoDB::GlobalTable',
+    replicated('eu-central-1,us-east-1', ENV)(),
+  ).Properties;
+  const replica = (Region: string) => ({
+    ...{ Region, DeletionProtectionEnabled: true, Tags: [{ Key: 'team', Value: 'edge' }] },
+    GlobalSecondaryIndexes: [{ IndexName: 'open-alerts' }],
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  });
+  expect(Replicas).toEqual(['eu-central-1', 'us-east-1', 'eu-west-1'].map(replica));
+  // Strong consistency excludes transactions. Eventual consistency is the default.
+  expect(MultiRegionConsistency).toBeUndefined();
+});
+
+it.each<[what: string, synthesis: () => unknown, message: string]>([
+  ["the stack's own region", replicated('eu-central-1,eu-west-1', ENV), 'leave out eu-west-1'],
+  ['any, if synthesis does not know that', replicated('eu-central-1'), 'synthesize with credentials'],
+])('a replica is refused in %s', (_what, synthesis, message) => {
+  expect(synthesis).toThrow(message);
 });
 
 const ACCESS_LOG_ROLE = ['ServiceApiAccount', 'ServiceApiCloudWatchRole'];

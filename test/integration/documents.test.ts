@@ -63,11 +63,13 @@ const { PYTHON } = process.env;
 const hasBoto3 = spawnSync(PYTHON ?? 'python3', ['-c', 'import boto3'], { stdio: 'ignore' }).status === 0;
 
 it.skipIf(PYTHON === undefined && !hasBoto3)('docs/feed.md: the example in Python writes its record', async () => {
-  const aws = { AWS_ENDPOINT_URL: service.url, AWS_DEFAULT_REGION: 'eu-west-1' };
-  const env = { ...process.env, ...aws, AWS_ACCESS_KEY_ID: 'any', AWS_SECRET_ACCESS_KEY: 'any' };
-  const [, code] = /```python\n(.*?)```/s.exec(textOf('docs/feed.md')) ?? [];
-  const script = `FEED_URL = "${service.queueUrls.FeedUrl}"\n${code}`;
-  await promisify(execFile)(PYTHON ?? 'python3', ['-c', script], { env });
+  const document = textOf('docs/feed.md');
+  const [, settings = ''] = /```sh\n(export AWS_ENDPOINT_URL.*?)```/s.exec(document) ?? [];
+  const [, code = ''] = /```python\n(.*?)```/s.exec(document) ?? [];
+  // Nothing but the document says where the queue is.
+  const { PATH, HOME } = process.env;
+  const script = `${settings.replaceAll('http://127.0.0.1:3000', service.url)}"$@"`;
+  await promisify(execFile)('bash', ['-ec', script, 'bash', PYTHON ?? 'python3', '-c', code], { env: { PATH, HOME } });
   const key = keys.hostStatus(1, 'fra-1-edge-0001');
   await expect.poll(() => stored(table, key)).toMatchObject({ node_count: 12, edge_count: 18 });
 });

@@ -80,12 +80,15 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
   const inTransaction = new Set<string>();
   /** By `<table> <value of the partition key>`: how often it was throttled since the proxy started. */
   const usages = new Map<string, { throttled: number }>();
+  /** Of all partitions together, since the proxy started. */
+  const totals = { calls: 0, readUnits: 0, writeUnits: 0 };
   const bucketOf = createTokenBuckets(MAX_PARTITIONS, () => performance.now());
   const throttles = { read: { rate: readUnits, burst: readUnits }, write: { rate: writeUnits, burst: writeUnits } };
 
   /** Takes units without checking that they are available; a negative number returns units. */
   function charge(partition: string, side: 'read' | 'write', units: number): void {
     bucketOf(`${side} ${partition}`, throttles[side]).tokens -= units;
+    totals[`${side}Units`] += units;
   }
 
   /**
@@ -203,6 +206,7 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
     const answer = (status: number, content: Json) =>
       reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(content));
     const handle = handlers[action];
+    totals.calls += 1;
     try {
       if (!handle) throw new ServerRefusal(await send());
       const [result] = await Promise.all([handle(callerOf(send), JSON.parse(body.toString())), sleep(callMs)]);
@@ -214,5 +218,10 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
       else throw error;
     }
   });
-  return { ...proxy, usages: (): ReadonlyMap<string, { throttled: number }> => usages };
+  return {
+    ...proxy,
+    usages: (): ReadonlyMap<string, { throttled: number }> => usages,
+    /** Calls, and the units of those that were granted. */
+    totals: () => ({ ...totals }),
+  };
 }

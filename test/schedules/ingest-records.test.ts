@@ -1,6 +1,7 @@
 /** Records in any order, some repeatedly, with merges, undos, deletions and imports beside, lead to the rows of a short model. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { keyOf } from '../../lib/ingest/entity-rows.ts';
 import type { IngestRecord } from '../../lib/ingest/kinds.ts';
 import { reasonOf } from '../../lib/ingest/problems.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
@@ -10,7 +11,9 @@ import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
+import { getRow } from '../../lib/table/read.ts';
 import { writeRecord } from '../../packages/admin/data/load.ts';
+import { sharingCalls } from '../../packages/admin/data/shared-calls.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { createHandlers } from '../support/handlers.ts';
 import { finishEntries, newAccount } from '../support/incidents.ts';
@@ -140,6 +143,17 @@ function modelOf(records: readonly IngestRecord[]): Map<string, Fields> {
   return rows;
 }
 
+/** As an import writes the lines of a file. */
+async function importRecords(table: Table, records: readonly IngestRecord[]): Promise<void> {
+  const shared = sharingCalls(table);
+  await Promise.all(
+    records.map(async (record) => {
+      const row = await getRow(shared, keyOf(record.entity));
+      await writeRecord(shared, record, { row: row && { ...row } });
+    }),
+  );
+}
+
 /** Adds to the model what merges, undos and a caller's deletion did. */
 function withOthers(
   model: Map<string, Fields>,
@@ -222,7 +236,7 @@ onSchedules(
       let isOver = false;
       for (let its = fate; !isOver; its = lives)
         await schedule.start(async (table) => {
-          if (isImport) await Promise.all(batch.map((record) => writeRecord(table, record)));
+          if (isImport) await importRecords(table, batch);
           else await Promise.all(byRow(batch).map((group) => writeAllButRefused(table, group)));
           isOver = true;
         }, its);

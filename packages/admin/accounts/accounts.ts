@@ -35,6 +35,12 @@ const SECRET_BYTES = 32;
 export const readAccount = (table: Table, account: Int64): Promise<AccountRow | undefined> =>
   getRow(table, keys.account(account));
 
+/** @throws AccountError if the account was erased, or is being erased */
+export function requireNotErased(row: Pick<AccountRow, 'account_id' | 'erased_at_ms'> | undefined): void {
+  if (row?.erased_at_ms !== undefined)
+    throw new AccountError(`account ${row.account_id} was erased, and its id is not used again: choose another id`);
+}
+
 /** The ids of all accounts, ascending. */
 export async function listAccounts(table: Table): Promise<Int64[]> {
   const rows = await queryRows(table, partitions.listedAccount());
@@ -63,6 +69,7 @@ export async function readAllAccounts(table: Table): Promise<AccountRow[]> {
  * Creates an account, or gives an existing one this name and these permissions. An existing one keeps its secret and
  * its keys, and stays suspended: only {@link changeAccount} makes and ends a suspension.
  * @param extraActions written in the same transaction
+ * @throws AccountError if the account is erased
  */
 export function putAccount(
   table: Table,
@@ -90,7 +97,7 @@ export function putAccount(
 export async function changeAccount(
   table: Table,
   account: Int64,
-  change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
+  change: (row: AccountRow) => Partial<Pick<AccountRow, 'name' | 'permissions' | 'suspended'>>,
   started: readonly Action[] = [],
   done: readonly Action[] = [],
 ): Promise<AccountRow | undefined> {
@@ -98,10 +105,10 @@ export async function changeAccount(
   const changeOf = (row: AccountRow | undefined) => {
     if (!row) return undefined;
     const changes = change(row);
-    const { permissions, suspended = false } = { ...row, ...changes };
+    const { name, permissions, suspended = false } = { ...row, ...changes };
     wanted = changes.suspended;
     const untold = row.untold || suspended !== (row.suspended ?? false) || undefined;
-    return wanted !== undefined && !untold ? undefined : set({ permissions, suspended, untold });
+    return wanted !== undefined && !untold ? undefined : set({ name, permissions, suspended, untold });
   };
   let row = await writeAccount(table, account, changeOf, (update) => [update, ...started]);
   for (; row; row = await copyToAppKeys(table, account)) {
@@ -146,6 +153,7 @@ const setGatewayKey = (
 /**
  * Reads an account, changes it and copies it to its keys. After a concurrent change it starts again.
  * @param changeOf returns undefined if nothing is to be changed
+ * @throws AccountError if the account is erased
  */
 async function writeAccount<None extends undefined>(
   table: Table,
@@ -155,6 +163,7 @@ async function writeAccount<None extends undefined>(
 ): Promise<AccountRow | None> {
   for (;;) {
     const row = await readAccount(table, account);
+    requireNotErased(row);
     const change = changeOf(row);
     if (change === undefined) return change;
     // A write that arrives late, after others, must change nothing, since nobody would copy it to the keys.
@@ -175,6 +184,12 @@ export async function listAppKeys(table: Table, account: AccountRow) {
       const times = { created_at, expires_at, revoked_at, lifetime, last_used_at };
       return { hash, app_key_id: appKeyIdOf(hash), last_digits, ...times, note };
     });
+}
+
+/** When the last record of each kind was sent, by the feed: what an import wrote does not count. */
+export async function readLastRecords(table: Table, account: Int64): Promise<{ kind: string; sent_at_ms: number }[]> {
+  const rows = await queryRows(table, partitions.lastRecord(account));
+  return rows.map(({ sk, sent_at_ms }) => ({ kind: sk, sent_at_ms }));
 }
 
 /** The part of an account that each of its app keys' rows repeats, so that a call reads a single row. */

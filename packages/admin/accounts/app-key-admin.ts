@@ -8,7 +8,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { getRow } from '../../../lib/table/read.ts';
 import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { type Action, transact, updateAction } from '../../../lib/table/write.ts';
-import { AccountError, copiedFields, readAccount } from './accounts.ts';
+import { AccountError, copiedFields, readAccount, requireNotErased } from './accounts.ts';
 
 const KEY_BYTES = 32;
 const LAST_DIGITS = 4;
@@ -36,7 +36,7 @@ export const identityOfAppKey = (appKey: string): AppKeyIdentity => ({
  * Stores a key of an account by its hash. If the key is already stored, it keeps its creation time and a revocation,
  * and its expiry can only become earlier.
  * @param extraActions written in the same transaction
- * @throws AccountError if the key belongs to another account, or the account has too many keys
+ * @throws AccountError if the key belongs to another account, or the account has too many keys or is erased
  */
 export async function putAppKey(
   table: Table,
@@ -46,6 +46,7 @@ export async function putAppKey(
   extraActions: readonly Action[] = [],
 ): Promise<void> {
   for (let row: AccountRow | undefined = account; row; row = await readAccount(table, account.account_id)) {
+    requireNotErased(row);
     const stored = await getRow(table, keys.appKey(identity.hash));
     if (stored && stored.account_id !== row.account_id)
       throw new AccountError('the key belongs to another account: issue a new one');

@@ -14,7 +14,7 @@ import { backoff } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { getRow } from '../../../lib/table/read.ts';
+import { batchGet, getRow } from '../../../lib/table/read.ts';
 import { storeGatewayKey } from './accounts.ts';
 
 const MAX_ATTEMPTS = 8;
@@ -38,6 +38,8 @@ export interface GatewayKeys {
    * @returns the key's value
    */
   provision(account: Int64, findDetached?: boolean): Promise<string>;
+  /** Deletes the keys of an account that the usage plan has; none is not an error. The account's row is left as it is. */
+  remove(account: Int64): Promise<void>;
 }
 
 /** A region has one list for the keys of all stacks, so the name of a key begins with that of its table. */
@@ -53,6 +55,15 @@ async function* keysNamed(client: APIGateway, nameQuery?: string): AsyncGenerato
     for (const { id, name, value } of items) if (id && name && value) yield { id, name, value };
 }
 
+/** The keys of a usage plan that belong to accounts, by their names. */
+async function* keysOfPlan(client: APIGateway, usagePlanId: string) {
+  for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId }))
+    for (const { id, name = '', value } of items) {
+      const [, account] = /-account-(\d+)$/.exec(name) ?? [];
+      if (id !== undefined && account !== undefined) yield { id, account, value };
+    }
+}
+
 /** @param usagePlanId the stack's output `AccountPlanId` */
 export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId: string): GatewayKeys {
   let attached: Promise<Map<string, string>> | undefined;
@@ -64,11 +75,8 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
    */
   async function readAttached(): Promise<Map<string, string>> {
     const values = new Map<string, string>();
-    for await (const { items = [] } of paginateGetUsagePlanKeys({ client, pageSize: PAGE_SIZE }, { usagePlanId }))
-      for (const { name = '', value } of items) {
-        const [, account] = /-account-(\d+)$/.exec(name) ?? [];
-        if (account !== undefined && value !== undefined) values.set(account, value);
-      }
+    for await (const { account, value } of keysOfPlan(client, usagePlanId))
+      if (value !== undefined) values.set(account, value);
     return values;
   }
 
@@ -105,10 +113,24 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
       const values = await attached;
       const value = values.get(String(account)) ?? (await addToPlan(account, findDetached));
       values.set(String(account), value);
-      await storeGatewayKey(table, account, value);
+      if (!(await isStored(table, account, value))) await storeGatewayKey(table, account, value);
       return value;
     },
+    async remove(account) {
+      const ofAccount = (await Array.fromAsync(keysOfPlan(client, usagePlanId))).filter(
+        (key) => key.account === String(account),
+      );
+      for (const key of ofAccount) await deleteGatewayKey(client, key);
+    },
   };
+}
+
+/** Whether the account and all its app keys have the value. Then nothing is written: in a standby, that could undo what another region writes. */
+async function isStored(table: Table, account: Int64, value: string): Promise<boolean> {
+  const { gateway_key, app_keys = [] } =
+    (await getRow(table, keys.account(account), ['gateway_key', 'app_keys'])) ?? {};
+  const { rows } = await batchGet(table, [...app_keys].map(keys.appKey), { attributes: ['gateway_key'] });
+  return [gateway_key, ...[...rows.values()].map((row) => row.gateway_key)].every((stored) => stored === value);
 }
 
 function isOfTable(table: Table, name = ''): boolean {

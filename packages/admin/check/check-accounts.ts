@@ -15,7 +15,8 @@ import { type Finding, findingsOf } from './finding.ts';
 /** What is read of an account's row. */
 export type CheckedAccount = Pick<
   AccountRow,
-  'account_id' | 'permissions' | 'cursor_secret' | 'suspended' | 'gateway_key' | 'app_keys' | 'revision'
+  | ('account_id' | 'permissions' | 'cursor_secret' | 'suspended' | 'gateway_key' | 'app_keys' | 'revision')
+  | ('erased_at_ms' | 'erasure_ended_at_ms')
 >;
 /** What is read of an app key's row. */
 export type CheckedAppKey = Pick<
@@ -35,9 +36,19 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
   const keysOf = Map.groupBy(appKeys, ([, { account_id }]) => account_id);
   for (const [account, row] of accounts) {
     const keysOfAccount = keysOf.get(account) ?? [];
-    if (row) yield* checkAccount(row, listed.has(account), keysOfAccount, appKeys);
+    if (row?.erased_at_ms !== undefined) yield* checkErased(row, listed.has(account), keysOfAccount);
+    else if (row) yield* checkAccount(row, listed.has(account), keysOfAccount, appKeys);
     else yield* checkMissing(account, listed.has(account), keysOfAccount);
   }
+}
+
+function* checkErased(
+  { account_id: account, erasure_ended_at_ms }: CheckedAccount,
+  isListed: boolean,
+  appKeys: Keys,
+): Generator<Finding> {
+  if (erasure_ended_at_ms === undefined || isListed || appKeys.length > 0)
+    yield findingsOf(account)('erasure_unfinished', {}, `run \`account erase ${account}\` again`);
 }
 
 type Keys = readonly (readonly [hash: string, CheckedAppKey])[];

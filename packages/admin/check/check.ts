@@ -33,7 +33,8 @@ export async function* checkMergesOfTable(
   rows?: Awaited<ReturnType<typeof readAccountRows>>,
 ): AsyncGenerator<Finding[]> {
   const { accounts, histories } = rows ?? (await readAccountRows(table));
-  for (const account of [...accounts.keys()].sort((a, b) => (a < b ? -1 : 1)))
+  const kept = [...accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
+  for (const account of kept.sort((a, b) => (a < b ? -1 : 1)))
     yield await checkMergesOf(table, account, when, histories.get(account));
 }
 

@@ -25,6 +25,7 @@ export const FINDINGS = {
   merge_unfinished: 'an entry still has alerts left to move, long after its commit',
   idempotency_entry_missing: 'an Idempotency-Key is remembered for an entry that no history has',
   account_missing: 'something belongs to an account that does not exist',
+  erasure_unfinished: 'something is left of an account that is being erased, or was',
   account_outdated: 'a key has a later state of its account than the account itself',
   account_unlisted: 'an account is not in the list of accounts',
   app_key_missing: 'an account lists a key that does not exist',

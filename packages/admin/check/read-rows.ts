@@ -113,7 +113,7 @@ const [ACCOUNT, LOG_HEAD, APP_KEY] = [keys.account(0).sk, keys.logHead(0).sk, ke
  */
 const SCANNED = [
   ...(['pk', 'sk', 'account_id', 'permissions', 'cursor_secret', 'suspended', 'gateway_key', 'app_keys'] as const),
-  ...(['revision', 'account_revision', 'revoked_at'] as const),
+  ...(['revision', 'account_revision', 'revoked_at', 'erased_at_ms', 'erasure_ended_at_ms'] as const),
 ] as const;
 
 /** Reads all accounts and app keys, and which incidents have entries, by a scan of the table. */

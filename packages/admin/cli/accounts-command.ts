@@ -3,10 +3,12 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { AccountRow, CommandEvent } from '../../../lib/table/rows.ts';
 import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
+import { showAccount, shownAccount } from './account-show.ts';
 import { accountId, permissions, textOfLength } from './arguments.ts';
 import { type AdminCommand, requireAccount, type Session, type WriteResult, type WritingSession } from './command.ts';
+import { addEraseCommand, stateText } from './erase-command.ts';
 import { CliError, say } from './io.ts';
-import { plainTable, recordsTable } from './output.ts';
+import { recordsTable } from './output.ts';
 
 export function addAccountCommands(program: AdminCommand): void {
   const group = program.command('account').explain('Manage accounts', 'account list');
@@ -24,15 +26,12 @@ export function addAccountCommands(program: AdminCommand): void {
 
   group
     .command('show')
-    .explain('Show an account', 'account show 42')
+    .explain(
+      'Show an account: its state, keys and members, and when the feed got the last record of each kind, up to five minutes too early',
+      'account show 42',
+    )
     .argument('<account>', 'its number', accountId)
-    .shows(async ({ table }: Session, id: Int64) => {
-      const shown = shownAccount(await requireAccount(table, id));
-      return {
-        json: shown,
-        text: () => plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])),
-      };
-    });
+    .shows(showAccount);
 
   group
     .command('list')
@@ -42,6 +41,13 @@ export function addAccountCommands(program: AdminCommand): void {
       const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
       return { json: shown, text: () => recordsTable(shown, columns) };
     });
+
+  group
+    .command('rename')
+    .explain('Give an account another name', 'account rename 42 "Acme Ltd"')
+    .argument('<account>', 'its number', accountId)
+    .argument('<name>', 'display name', textOfLength(1, MAX_NAME_LENGTH))
+    .writes(rename);
 
   for (const [verb, description, setMethod] of [
     ['grant', 'Grant permissions to an account', 'union'],
@@ -71,17 +77,8 @@ export function addAccountCommands(program: AdminCommand): void {
           event: suspended ? 'AccountSuspended' : 'AccountUnsuspended',
         }),
       );
-}
 
-function shownAccount(row: AccountRow) {
-  return {
-    account_id: row.account_id,
-    name: row.name,
-    permissions: row.permissions.join(' '),
-    state: row.suspended ? 'suspended' : 'active',
-    gateway_key: row.gateway_key === undefined ? 'none' : 'attached',
-    app_keys: row.app_keys?.size ?? 0,
-  };
+  addEraseCommand(group);
 }
 
 type CreateOptions = { name: string; permission?: string[] };
@@ -93,6 +90,7 @@ async function create(
   const { table, gatewayKeys } = target;
   const { name, permission: requested = [] } = options;
   const before = await readAccount(table, id);
+  if (before?.erased_at_ms !== undefined) throw new CliError(`${stateText(before)} Choose another id.`);
   if (before && before.name !== name)
     throw new CliError(`Account ${id} already exists, with the name "${before.name}".`);
   if (before && requested.some((permission) => !before.permissions.includes(permission)))
@@ -110,6 +108,16 @@ async function create(
   // An account that has a gateway key is not skipped, since its key may not be in the usage plan yet.
   else await audit.around([id], 'gateway key', () => gatewayKeys.provision(row.account_id));
   return { text: `Account ${id} ${before ? 'already existed and is complete' : 'created'}.`, json };
+}
+
+async function rename({ table, dryRun, audit }: WritingSession, id: Int64, name: string): Promise<WriteResult> {
+  await requireAccount(table, id);
+  const json = { account_id: id, name };
+  if (dryRun) return { text: line`Account ${id} would be named ${name}.`, json };
+  // Without the names, since an erasure leaves the audit.
+  const after = await audit.inTransaction(id, 'name', (done) => changeAccount(table, id, () => ({ name }), done));
+  if (!after) throw new CliError(`Account ${id} no longer exists.`);
+  return { text: line`Account ${id} is named ${name}.`, json };
 }
 
 async function applyChange(

@@ -81,14 +81,11 @@ async function issue(session: WritingSession<IssueOptions>): Promise<WriteResult
 }
 
 async function list({ io, table, account, options }: Session<AccountOptions>): Promise<ReadResult> {
-  const shown = (await listAppKeys(table, account))
-    .map((row) => shownKey(row, io.now()))
-    .sort((a, b) => a.created_at.localeCompare(b.created_at));
-  const columns = ['app_key_id', 'last_digits', 'state', 'created_at', 'expires_at', 'last_used_at', 'note'] as const;
+  const shown = shownKeys(await listAppKeys(table, account), io.now());
   return {
     json: shown,
     ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
-    text: () => recordsTable(shown, columns),
+    text: () => recordsTable(shown, KEY_COLUMNS),
   };
 }
 
@@ -154,6 +151,20 @@ function issuedResult(io: Io, key: string, { expires_at }: { expires_at?: number
   say(io, `The key is shown only once. Its id is ${app_key_id}; it ${until}.`);
   return { text: key, json: { app_key: key, app_key_id, ...(expires_at !== undefined && { expires_at }) } };
 }
+
+export const KEY_COLUMNS = [
+  'app_key_id',
+  'last_digits',
+  'state',
+  'created_at',
+  'expires_at',
+  'last_used_at',
+  'note',
+] as const;
+
+/** Keys as operators see them, oldest first. */
+export const shownKeys = (rows: readonly ListedAppKey[], nowMs: number) =>
+  rows.map((row) => shownKey(row, nowMs)).sort((a, b) => a.created_at.localeCompare(b.created_at));
 
 function shownKey(row: ListedAppKey, nowMs: number) {
   return {

@@ -5,7 +5,7 @@ import { repair } from '../check/repair.ts';
 import { countText, line } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import { type AdminCommand, jsonOption, type Session, type WritingSession } from './command.ts';
-import { CliError, print, printJson, say } from './io.ts';
+import { CliError, FoundError, print, printJson, say } from './io.ts';
 import { startProgress } from './output.ts';
 
 type Options = { account?: Int64; json?: boolean };
@@ -16,7 +16,7 @@ export function addCheckCommands(program: AdminCommand): void {
   program
     .command('check')
     .explain(
-      'Check alerts, histories, pending merges, accounts and their keys for inconsistencies. Exit code 1 if there are any.',
+      'Check alerts, histories, pending merges, accounts and their keys for inconsistencies. Exit code 3 if there are any.',
       'check --account 42',
     )
     .option(...accountOption)
@@ -24,7 +24,7 @@ export function addCheckCommands(program: AdminCommand): void {
     .reads(async (session: Session<Options>) => {
       const findings = await printFindings(session);
       if (findings.length > 0)
-        throw new CliError(`${countText(findings.length, 'finding')}. Run \`repair\` to see what it would change.`);
+        throw new FoundError(`${countText(findings.length, 'finding')}. Run \`repair\` to see what it would change.`);
     });
 
   program

@@ -1,22 +1,18 @@
 import { CommanderError } from 'commander';
-import { ApiError, messageOf } from '../../../lib/http/errors.ts';
+import { ApiError, ERROR_CODES, messageOf } from '../../../lib/http/errors.ts';
 import { catalog as en } from '../../../lib/http/messages/en.ts';
 import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
 import { isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import { isRowTooLarge } from '../../../lib/table/write.ts';
+import { EXIT } from '../../client/src/command/exit-codes.ts';
 import { AccountError } from '../accounts/accounts.ts';
 import { DataError } from '../data/check-lines.ts';
 import { UndoError } from '../incidents/undo-merge.ts';
 import { NoAnswerError } from '../local-service/answer-timeout.ts';
 import { LetterError } from '../relay/replay-dead-letters.ts';
 import { countText, printable } from '../text/printable.ts';
-import { CliError, UsageError } from './io.ts';
-
-/** Exit codes. */
-const FAILED = 1;
-const WRONG_USE = 2;
-const STOPPED = 130;
+import { CliError, FoundError, UsageError } from './io.ts';
 
 const CREDENTIAL_ERRORS = new Set([
   'CredentialsProviderError',
@@ -30,11 +26,20 @@ const ACCESS_ERRORS = new Set(['AccessDeniedException', 'AccessDenied', 'Unautho
 
 /** The message and the exit code of a failure. The message is empty if commander has already printed it. */
 export function failureOf(error: unknown, stopped: boolean): { line: string; exitCode: number } {
-  if (stopped) return { line: 'Stopped. Run the same command again to finish.', exitCode: STOPPED };
-  if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : WRONG_USE };
-  const exitCode = error instanceof UsageError ? WRONG_USE : FAILED;
+  if (stopped) return { line: 'Stopped. Run the same command again to finish.', exitCode: EXIT.stopped };
+  if (error instanceof CommanderError) return { line: '', exitCode: error.exitCode === 0 ? 0 : EXIT.wrongUse };
   // The message for invalid data has a line for each problem, already escaped; any other message is one line.
-  return { line: error instanceof DataError ? error.message : printable(sentenceOf(error)), exitCode };
+  const line = error instanceof DataError ? error.message : printable(sentenceOf(error));
+  return { line, exitCode: exitCodeOf(error) };
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return EXIT.wrongUse;
+  if (error instanceof FoundError) return EXIT.found;
+  if (error instanceof CliError) return EXIT.failed;
+  const isLater = error instanceof ApiError && [429, 500, 503].includes(ERROR_CODES[error.code].status);
+  const isSilent = error instanceof NoAnswerError || isThrottled(error) || isUnavailable(error);
+  return isLater || isSilent ? EXIT.unavailable : EXIT.failed;
 }
 
 /** The message of a failure, in one line. */

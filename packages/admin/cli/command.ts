@@ -56,12 +56,17 @@ type Action<ActionSession, Args extends unknown[], Result = void> = (
 ) => Promise<Result>;
 type CommonOptions = TargetOptions & { dryRun?: boolean; write?: boolean; account?: Int64 | Int64[] };
 
+const STANDBY =
+  'This stack is a standby: run the command in the region that writes to the table, or fail over first (docs/operate.md).';
+
 export const jsonOption = ['--json', 'print JSON'] as const;
 
 /** One of the operator's commands, or a group of them. */
 export class AdminCommand extends Command {
   readonly #io: Io;
   #createsAccounts = false;
+  #readsErased = false;
+  #allowsStandby = false;
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -86,6 +91,18 @@ export class AdminCommand extends Command {
   /** Allows accounts in `--account` that do not exist yet. */
   createsAccounts(): this {
     this.#createsAccounts = true;
+    return this;
+  }
+
+  /** Allows an account in `--account` that was erased. */
+  readsErased(): this {
+    this.#readsErased = true;
+    return this;
+  }
+
+  /** Lets a command that writes run on a standby, although what it writes there may undo what the other region writes. */
+  allowsStandby(): this {
+    this.#allowsStandby = true;
     return this;
   }
 
@@ -156,6 +173,7 @@ export class AdminCommand extends Command {
           if (dryRun)
             say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
           else {
+            if (target.standby && !this.#allowsStandby) throw new CliError(STANDBY);
             await confirmWrite(target, options, io);
             by = await operatorOf(target);
           }
@@ -163,7 +181,7 @@ export class AdminCommand extends Command {
         const audit = createAudit(table, this.#fullName(), by, io.now);
         let account: AccountRow | undefined;
         const accountIds = this.#createsAccounts ? [] : [options.account ?? []].flat();
-        for (const id of accountIds) account = await requireAccount(table, id);
+        for (const id of accountIds) account = await requireAccount(table, id, this.#readsErased);
         const session = { io, target: { ...target, table }, table, options, account, dryRun, audit };
         await action(session as WritingSession<Options>, ...(this.processedArgs as Args));
       } finally {
@@ -180,9 +198,13 @@ export class AdminCommand extends Command {
   }
 }
 
-/** @throws CliError if the account does not exist */
-export async function requireAccount(table: Table, id: Int64): Promise<AccountRow> {
+/** @throws CliError if the account does not exist, or was erased and `readsErased` is not set */
+export async function requireAccount(table: Table, id: Int64, readsErased = false): Promise<AccountRow> {
   const row = await readAccount(table, id);
   if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
+  if (row.erased_at_ms !== undefined && !readsErased)
+    throw new CliError(
+      `Account ${id} was erased: only \`audit\`, \`account show\` and \`account erase\` still know it.`,
+    );
   return row;
 }

@@ -5,14 +5,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { accessChangesOf } from '../data/access-changes.ts';
-import { checkData } from '../data/check-lines.ts';
+import { type CheckedLine, checkData } from '../data/check-lines.ts';
 import { exportData } from '../data/export.ts';
 import { linesOf } from '../data/lines.ts';
 import { countKinds, countsText, type LoadOptions, writeData } from '../data/load.ts';
 import { countText, printableJson } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, Session, WriteResult, WritingSession } from './command.ts';
-import { CliError, type Io, say } from './io.ts';
+import { CliError, type Io, say, UsageError } from './io.ts';
 import { startProgress } from './output.ts';
 import { confirm, type TargetOptions } from './target.ts';
 
@@ -72,13 +72,13 @@ async function importFile(
   if (dryRun) return { text: `Valid: ${countsText(counts)}.`, json: { lines: counts } };
   if (isAsked) await confirm(target, options, io);
   const progress = startProgress(io, 'import', lines.length);
-  let unchanged = 0;
+  const changedLines = new Set<CheckedLine>();
   const loadOptions: LoadOptions = {
     nowMs,
     record: audit.inTransaction,
-    onWritten(changed) {
+    onWritten(line, isChanged) {
       progress.add(1);
-      if (!changed) unchanged += 1;
+      if (isChanged) changedLines.add(line);
     },
     signal: io.signal,
     ...(gatewayKeys && { gatewayKeys }),
@@ -91,7 +91,10 @@ async function importFile(
       if (!io.signal.aborted) say(io, `${progress.done()} of ${lines.length} lines were written.`);
       throw error;
     });
-  return { text: `Imported ${countsText(counts)}${unchangedText(unchanged)}.`, json: { lines: counts, unchanged } };
+  const changed = countKinds(lines.filter((line) => changedLines.has(line)));
+  const unchanged = lines.length - changedLines.size;
+  const text = `Imported ${countsText(changed)}${unchangedText(unchanged)}.`;
+  return { text, json: { lines: counts, changed, unchanged } };
 }
 
 const collectAccounts = (value: string, previous: Int64[] = []): Int64[] => [
@@ -106,10 +109,10 @@ const unchangedText = (count: number) =>
 async function openInput(file: string, io: Io): Promise<Readable> {
   if (file === '-') return io.stdin;
   await access(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`Cannot read ${file} (${error.code}): check the path.`);
+    throw new UsageError(`Cannot read ${file} (${error.code}): check the path.`);
   });
   if ((await stat(file)).isDirectory())
-    throw new CliError(`Cannot read ${file} (EISDIR): it is a folder; give a file.`);
+    throw new UsageError(`Cannot read ${file} (EISDIR): it is a folder; give a file.`);
   return createReadStream(file);
 }
 

@@ -1,16 +1,26 @@
 import { Option } from 'commander';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { batchGet } from '../../../lib/table/read.ts';
+import type { ClearAction } from '../ingest/clear-refused.ts';
 import { QUEUE_NAMES, readIngestStatus } from '../ingest/ingest-status.ts';
 import type { QueueName } from '../ingest/queues.ts';
-import { timeText } from '../text/printable.ts';
-import { integer } from './arguments.ts';
-import type { AdminCommand, ReadResult, Session } from './command.ts';
+import { countText, line, timeText } from '../text/printable.ts';
+import { accountId, duration, integer } from './arguments.ts';
+import type { AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
+import { CliError, UsageError } from './io.ts';
 import { recordsTable } from './output.ts';
 import { requireIngestQueues } from './target.ts';
 
 export function addFeedCommands(program: AdminCommand): void {
-  program
+  const feed = program
     .command('feed')
-    .explain('Show what the feed takes in and refuses', 'feed status --stack IncidentMonitoringRum')
+    .explain(
+      'Show what the feed takes in and refuses, and clear what it has refused',
+      'feed status --stack IncidentMonitoringRum',
+      'feed redrive --account 42 --stack IncidentMonitoringRum --dry-run',
+    );
+  feed
     .command('status')
     .explain(
       'Show how many messages wait, and refused records with the reasons',
@@ -18,6 +28,85 @@ export function addFeedCommands(program: AdminCommand): void {
     )
     .addOption(new Option('--refused <count>', 'refused records to show').argParser(integer(0, 1_000)).default(10))
     .shows(showStatus);
+
+  withFilter(
+    feed
+      .command('redrive')
+      .explain(
+        'Send refused records to the feed again, as they came. One without at_ms gets the time of this. What was refused of calls over HTTPS stays: it can only be dropped.',
+        'feed redrive --account 42 --reason "does not exist" --stack IncidentMonitoringRum --dry-run',
+        'feed redrive --all --stack IncidentMonitoringRum',
+      ),
+  ).writes((session: WritingSession<FilterOptions>) => clear(session, 'redrive'));
+
+  withFilter(
+    feed
+      .command('drop')
+      .explain(
+        'Delete refused records. Nothing brings them back.',
+        'feed drop --account 42 --since 10d --until 3d --stack IncidentMonitoringRum --dry-run',
+      ),
+  ).writes((session: WritingSession<FilterOptions>) => clear(session, 'drop'));
+}
+
+interface FilterOptions {
+  account?: Int64;
+  reason?: string;
+  since?: number;
+  until?: number;
+  all?: boolean;
+}
+
+const withFilter = (command: AdminCommand) =>
+  command
+    .option('--account <account>', 'only those of this account, which need not exist', accountId)
+    .option('--reason <text>', 'only those whose reason contains this')
+    .option('--since <duration>', 'only those sent since then, such as 1h', duration)
+    .option('--until <duration>', 'only those sent before then, such as 10m', duration)
+    .option('--all', 'all of them')
+    .createsAccounts();
+
+const DONE: Readonly<Record<ClearAction, string>> = { redrive: 'sent to the feed again', drop: 'dropped' };
+const MAX_LINES = 20;
+
+async function clear(
+  { io, table, target, options, dryRun, audit }: WritingSession<FilterOptions>,
+  action: ClearAction,
+): Promise<WriteResult> {
+  const { account, reason = '', since, until = 0, all } = options;
+  const hasFilter = [account, options.reason, since, options.until].some((given) => given !== undefined);
+  if (hasFilter === (all ?? false))
+    throw new UsageError('Pass --account, --reason, --since or --until to choose records, or --all.');
+  const nowMs = io.now();
+  const fromMs = since === undefined ? 0 : nowMs - since;
+  const { meant, kept, failed } = await requireIngestQueues(target).clearRefused({
+    action,
+    isMeant: (refusal) =>
+      (account === undefined || refusal.account === account) &&
+      refusal.reason.toLowerCase().includes(reason.toLowerCase()) &&
+      refusal.sent_at_ms >= fromMs &&
+      refusal.sent_at_ms <= nowMs - until,
+    untilMs: nowMs,
+    signal: io.signal,
+    ...(!dryRun && {
+      async around(accounts: readonly Int64[], count: number, change: () => Promise<void>) {
+        // The rows of an account that does not exist would be a finding of `check`.
+        const { rows } = await batchGet(table, accounts.map(keys.account), { attributes: ['account_id'] });
+        const existing = accounts.filter((id) => rows.of(keys.account(id)));
+        await audit.around(existing, countText(count, 'refused record'), change);
+      },
+    }),
+  });
+  const count = meant.reduce((sum, group) => sum + group.count, 0);
+  const shown = meant.slice(0, MAX_LINES).map(({ account_id, reason: why, count: some }) => {
+    const ofAccount = account_id === undefined ? 'of no or several accounts' : `of account ${account_id}`;
+    return line`${some.toLocaleString('en')} ${ofAccount}: ${why}`;
+  });
+  const more = meant.length > MAX_LINES ? [`and ${countText(meant.length - MAX_LINES, 'other reason')}`] : [];
+  const keptText = kept > 0 ? ` ${kept.toLocaleString('en')} of calls over HTTPS can only be dropped.` : '';
+  const text = `${countText(count, 'refused record')} ${dryRun ? 'would be ' : ''}${DONE[action]}.${keptText}`;
+  if (failed > 0) throw new CliError(`${text} SQS did not take ${failed}, which stay: run the same command again.`);
+  return { text, lines: [...shown, ...more], json: { records: meant, count, only_droppable: kept } };
 }
 
 async function showStatus({ target, options }: Session<{ refused: number }>): Promise<ReadResult> {

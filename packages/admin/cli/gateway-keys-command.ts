@@ -19,9 +19,10 @@ export function addGatewayKeysCommands(program: AdminCommand): void {
   group
     .command('create')
     .explain(
-      'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table',
+      'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table, also of a standby',
       'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
     )
+    .allowsStandby()
     .writes(create);
   group
     .command('remove')

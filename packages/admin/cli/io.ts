@@ -13,14 +13,19 @@ export interface Io {
   readonly now: () => number;
 }
 
-/** A failure that the user can fix: its message is the line to show. Exit code 1. */
+/** A failure that the user can fix: its message is the line to show. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
 }
 
-/** Wrong use of the command. Exit code 2. */
+/** Wrong use of the command: nothing was done. */
 export class UsageError extends CliError {
   override readonly name = 'UsageError';
+}
+
+/** A check has found something. */
+export class FoundError extends CliError {
+  override readonly name = 'FoundError';
 }
 
 /** Prints a value as JSON: exact, bytes in hexadecimal, and safe on a terminal. */

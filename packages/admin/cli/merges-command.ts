@@ -2,7 +2,7 @@ import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { effectsOf, type ListedMerge, listMerges, splitMoves } from '../incidents/list.ts';
+import { effectsOf, type ListedMerge, listMerges, listMergesOfAll, splitMoves } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
 import { countText, line, timeText } from '../text/printable.ts';
@@ -45,16 +45,20 @@ export function addMergeCommands(program: AdminCommand): void {
       'List merges and undos in order, with the request_id of each call',
       'merge list --account 42 --since 1h',
       'merge list --account 42 --json',
+      'merge list --since 1h',
       'merge list --pending',
     )
-    .option('--account <account>', 'the account; required unless --pending', accountId)
-    .option('--pending', 'only pending merges, of all accounts unless --account is given')
+    .option('--account <account>', 'the account (default: all, with --since or --pending)', accountId)
+    .option('--pending', 'only pending merges')
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
     .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
       if (pending) return pendingMerges(table, account);
-      if (account === undefined)
-        throw new UsageError('Pass --account, or --pending for the pending merges of all accounts.');
       const from = since === undefined ? 0 : io.now() - since;
+      if (account === undefined) {
+        if (since === undefined)
+          throw new UsageError('Pass --account; or --since or --pending for the merges of all accounts.');
+        return mergesOfAll(table, from);
+      }
       const merges = await listMerges(table, account, from);
       return {
         json: merges.map(jsonOf),
@@ -78,6 +82,27 @@ export function addMergeCommands(program: AdminCommand): void {
     .writes(finish);
 
   addUndoCommand(merge);
+}
+
+/** A line each, since the texts of all accounts would be long. */
+async function mergesOfAll(table: Table, from: number): Promise<ReadResult> {
+  const merges = await listMergesOfAll(table, from);
+  const records = merges.map(({ account_id, entry, moves, pending }) => ({
+    at: timeText(entry.at_ms),
+    account_id,
+    what: entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`,
+    incident_id: entry.incident_id,
+    sequence: entry.sequence,
+    moved: `${countText(moves.length, 'alert')}${pending ? ', pending' : ''}`,
+    by: entry.by,
+    request_id: entry.request_id,
+  }));
+  const columns = ['at', 'account_id', 'what', 'incident_id', 'sequence', 'moved', 'by', 'request_id'] as const;
+  return {
+    json: merges.map(({ account_id, ...merge }) => ({ account_id, ...jsonOf(merge) })),
+    ifEmpty: merges.length === 0 && 'No account has merges since then.',
+    text: () => recordsTable(records, columns),
+  };
 }
 
 type ListOptions = Partial<AccountOptions> & { since?: number; pending?: boolean };

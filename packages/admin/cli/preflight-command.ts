@@ -8,7 +8,7 @@ import { operations } from '../../../lib/operations/index.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { line } from '../text/printable.ts';
 import type { AdminCommand } from './command.ts';
-import { CliError, type Io, print, printJson } from './io.ts';
+import { FoundError, type Io, print, printJson } from './io.ts';
 import {
   change,
   concurrencyFindings,
@@ -47,7 +47,7 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
   program
     .command('preflight')
     .explain(
-      'Check what an AWS account and region lack for a deployment with the settings of cdk.json and --context. Reads only. Exit code 1 if something must be changed, or could not be read.',
+      'Check what an AWS account and region lack for a deployment with the settings of cdk.json and --context. Reads only. Exit code 3 if something must be changed, or could not be read.',
       'preflight --region eu-west-1 -c reservedConcurrency=400',
     )
     .option('-c, --context <name=value>', 'a setting, as for cdk deploy; can be repeated', collect, [])
@@ -59,7 +59,7 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
       else for (const finding of findings) print(io, lineOf(finding));
       const unresolved = findings.filter(({ verdict }) => verdict !== 'ok').length;
       if (unresolved > 0)
-        throw new CliError(`${unresolved} to resolve: see "Before the first deployment" in docs/deploy.md.`);
+        throw new FoundError(`${unresolved} to resolve: see "Before the first deployment" in docs/deploy.md.`);
     });
 }
 

@@ -44,6 +44,8 @@ export interface Target {
   readonly url?: string;
   /** Reads the figures of the service, from CloudWatch or `npm start`; absent: there are none. */
   readonly measure?: () => Promise<Measured>;
+  /** Of a stack: whether its last deployment made it a standby, so that another region writes to the table. */
+  readonly standby?: boolean;
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
@@ -108,6 +110,10 @@ async function connectStack(stack: string, region: string | undefined): Promise<
         relay: { region: await client.config.region(), eventsUrl, mergeQueueUrl, deadLettersUrl },
       }),
     outputs,
+    standby:
+      Stacks[0]?.Parameters?.some(
+        ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
+      ) ?? false,
     measure() {
       const finishMergesLogGroup = outputs.get('FinishMergesLogs');
       return measureStack({ stack, tableName, region, finishMergesLogGroup }, Date.now());

@@ -1,11 +1,12 @@
-/** The page of an account: permissions, app keys, rate limits, quotas and the audit trail. */
+/** The page of an account: permissions, app keys, last records, members, rate limits, quotas and the audit trail. */
 import { randomUUID } from 'node:crypto';
 import { createRateLimiter } from '../../../lib/http/rate-limit.ts';
 import { operations } from '../../../lib/operations/index.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
 import { keys, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, queryPage } from '../../../lib/table/read.ts';
 import type { AuditEntry } from '../../../lib/table/rows.ts';
-import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
+import { appKeyState, type ListedAppKey, listAppKeys, readLastRecords } from '../accounts/accounts.ts';
 import {
   badge,
   bar,
@@ -23,12 +24,15 @@ import {
 import type { View } from './view.ts';
 
 const AUDIT_ROWS = 50;
+const MEMBERS = 50;
 
 export async function accountPage(view: View): Promise<Html> {
   const { table, account, query } = view;
   const id = account.account_id;
-  const [appKeys, rum, audit, windows] = await Promise.all([
+  const [appKeys, lastRecords, members, rum, audit, windows] = await Promise.all([
     listAppKeys(table, account),
+    readLastRecords(table, id),
+    queryPage(table, partitions.member(id), { limit: MEMBERS, after: query.members }),
     batchGet(table, [keys.rumResource(id), keys.rumUsage(id)]),
     queryPage(table, partitions.audit(id), { limit: AUDIT_ROWS, after: query.audit, descending: true }),
     rateWindows(view),
@@ -42,6 +46,11 @@ ${facts([
 ])}
 </section>
 ${section('Keys', tableOf(keyTable(view, appKeys)))}
+<div class="columns">
+${section('Last records', tableOf(lastRecordTable(view, lastRecords)))}
+${section('Members', tableOf(memberTable(members.rows)))}
+${moreLink(members.next && href([id, 'account'], { members: members.next }), 'More members')}
+</div>
 <div class="columns">
 ${section('RUM quotas', tableOf(quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id)))))}
 ${section('Rate windows', tableOf(windows))}
@@ -61,6 +70,18 @@ const keyTable = ({ nowMs }: View, appKeys: ListedAppKey[]): TableContent => ({
       return [key.app_key_id, `…${key.last_digits}`, state, key.note, ...times];
     }),
   none: 'The account has no keys.',
+});
+
+const lastRecordTable = ({ nowMs }: View, records: Awaited<ReturnType<typeof readLastRecords>>): TableContent => ({
+  head: ['kind', 'last record'],
+  rows: records.map(({ kind, sent_at_ms }) => [kind, when(sent_at_ms, nowMs)]),
+  none: 'The account has sent no records to the feed.',
+});
+
+const memberTable = (members: readonly { member_id: Int64; name: string }[]): TableContent => ({
+  head: ['member', 'name'],
+  rows: members.map(({ member_id, name }) => [String(member_id), name]),
+  none: 'The account has no members.',
 });
 
 const auditTable = ({ nowMs }: View, entries: AuditEntry[]): TableContent => ({

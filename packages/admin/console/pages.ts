@@ -111,7 +111,7 @@ function viewOf({ req }: Context, options: PageOptions & Pick<View, 'checks' | '
 async function requireAccount(table: Table, text = '') {
   const id = /^\d{1,19}$/.test(text) ? toInt64(text) : 0;
   const account = id > 0 && isInt64(id) ? await readAccount(table, id) : undefined;
-  if (!account) throw new NotFound(`There is no account ${text}.`);
+  if (!account || account.erased_at_ms !== undefined) throw new NotFound(`There is no account ${text}.`);
   return account;
 }
 

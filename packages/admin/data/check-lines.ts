@@ -73,6 +73,8 @@ export interface CheckedLine {
   /** Its number, from 1. */
   readonly number: number;
   readonly entity: Entity;
+  /** The length of its text in UTF-8. */
+  readonly bytes: number;
   /** What is written; absent for accounts and app keys. */
   readonly record?: IngestRecord;
 }
@@ -113,10 +115,11 @@ export async function checkData(
     if (!entity) continue;
     if (only && !only.includes(entity.account_id))
       report(`is of account ${entity.account_id}, which --account does not name`);
-    if (!isIngestEntity(entity)) checked.push({ number, entity });
+    const bytes = Buffer.byteLength(text);
+    if (!isIngestEntity(entity)) checked.push({ number, entity, bytes });
     else {
       const record = recordOfEntity(entity, { sentMs: nowMs, messageId: 'import', line: number }, orders);
-      checked.push({ number, entity: record.entity, record });
+      checked.push({ number, entity: record.entity, bytes, record });
     }
   }
   for await (const [line, problem] of tableProblems(table, checked)) problems.push({ line: line.number, problem });
@@ -134,12 +137,18 @@ async function* tableProblems(
 ): AsyncGenerator<[line: CheckedLine, problem: string]> {
   const accountsOf = (some: readonly CheckedLine[]) => new Set(some.map(({ entity }) => entity.account_id));
   const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ entity }) => entity.kind === 'account')));
-  for (const account of missing) if (await readAccount(table, account)) missing.delete(account);
+  const erased = new Set<Int64>();
+  for (const account of accountsOf(lines)) {
+    const row = await readAccount(table, account);
+    if (row) missing.delete(account);
+    if (row?.erased_at_ms !== undefined) erased.add(account);
+  }
   const keyOf = ({ entity }: CheckedLine) => (entity.kind === 'app_key' ? [keys.appKey(appKeyOf(entity).hash)] : []);
   const appKeys = new Map(lines.flatMap(keyOf).map((key) => [key.pk, key]));
   const { rows } = await batchGet(table, [...appKeys.values()], { attributes: ['account_id'] });
   for (const line of lines) {
     const { account_id: id } = line.entity;
+    if (erased.has(id)) yield [line, `account ${id} was erased, and its id is not used again`];
     if (missing.has(id))
       yield [line, `account ${id} does not exist: add its account line to the same file, or create it`];
     for (const key of keyOf(line))

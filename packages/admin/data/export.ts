@@ -91,7 +91,7 @@ export async function* exportData(table: Table, accounts?: readonly Int64[]): As
   for (const account of accounts ?? (await listAccounts(table))) {
     const row = await readAccount(table, account);
     if (!row && accounts) throw new Error(`there is no account ${account}`);
-    if (!row) continue; // listed, but its creation was interrupted
+    if (!row || row.erased_at_ms !== undefined) continue; // listed, but its creation was interrupted, or its erasure begins
     const { name, permissions, suspended } = row;
     yield { kind: 'account', account_id: account, name, permissions, ...(suspended && { suspended }) };
     for (const { hash, last_digits, created_at, expires_at, revoked_at, note } of await listAppKeys(table, row))

@@ -1,26 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
-import { keyOf } from '../../../lib/ingest/entity-rows.ts';
-import type { Entity, IngestRecord, Kind } from '../../../lib/ingest/kinds.ts';
+import { type Found, keyOf } from '../../../lib/ingest/entity-rows.ts';
+import type { Entity, IngestKind, IngestRecord, Kind } from '../../../lib/ingest/kinds.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { type KeyOf, keys, type RowKind, type Stored } from '../../../lib/table/keys.ts';
-import { getRow } from '../../../lib/table/read.ts';
+import { getRow, rowName } from '../../../lib/table/read.ts';
 import type { CommandEvent } from '../../../lib/table/rows.ts';
 import type { Action } from '../../../lib/table/write.ts';
 import { changeAccount, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
+import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { countText } from '../text/printable.ts';
 import { accountChangesOf, accountOf, keyChangeOf } from './access-changes.ts';
 import { appKeyOf, type CheckedLine, checkData, DataError, type Lines } from './check-lines.ts';
+import { BACKOFF, sharingCalls } from './shared-calls.ts';
 
-/** How many records are written concurrently. */
-const CONCURRENCY = 32;
-/** Long waits, since callers need the table's capacity first. */
-const BACKOFF = { baseMs: 50, maxMs: 5_000 };
+/** How many rows are written concurrently: small ones fill the calls that they share, and large ones do not make these too large. */
+const CONCURRENCY = { small: 1_000, large: 8 } as const;
+/** Bytes of a large line. */
+const LARGE = 8_192;
 
 /**
  * @param target what is changed, within the account
@@ -41,8 +43,8 @@ export interface LoadOptions {
   record?: RecordChange;
   /** Makes a gateway key for each account that has none yet. */
   gatewayKeys?: GatewayKeys;
-  /** Called for each line that was written. @param changed false: the table has the same, or something newer or deleted */
-  onWritten?: (changed: boolean) => void;
+  /** Called for each line that was written. @param isChanged false: the table has the same, or something newer or deleted */
+  onWritten?: (line: CheckedLine, isChanged: boolean) => void;
   /** Stops the writing. To complete it, the same data is written again. */
   signal?: AbortSignal;
 }
@@ -83,28 +85,54 @@ export async function writeData(
   { nowMs, record: recordChange = (_account, _target, change) => change([], []), ...options }: LoadOptions,
 ): Promise<void> {
   const { gatewayKeys, onWritten, signal } = options;
-  const through = withSignal(table, signal);
+  const through = sharingCalls(withSignal(table, signal));
+  const requireKept = createErasureWatch(table);
   async function write(line: CheckedLine): Promise<void> {
     const { entity, record } = line;
     signal?.throwIfAborted();
+    if (record) await requireKept(entity.account_id);
     try {
-      const before = onWritten && (await contentOf(through, line));
-      if (record) await writeRecord(through, record);
+      const before = await readRows(through, line);
+      let isWritten = true;
+      // What a read has found lets the first attempt fit the row, so that it does not fail a call that it shares.
+      if (record) isWritten = await writeRecord(through, record, { row: before[0] && { ...before[0] } });
       else if (entity.kind === 'account') await writeAccount(table, entity, recordChange, gatewayKeys);
       else await writeAppKey(table, entity, recordChange, nowMs);
-      onWritten?.(!isDeepStrictEqual(before, await contentOf(through, line)));
+      onWritten?.(line, isWritten && (await isChanged(line, before)));
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const problem = `${entity.kind} cannot be written: ${error.message.split('\n')[0]}`;
       throw new DataError(source, [{ line: line.number, problem }]);
     }
   }
+  /** Whether the rows of a written line differ from those before. A new one does, unless the line retires a host, which has no row then. */
+  async function isChanged(line: CheckedLine, before: Rows): Promise<boolean> {
+    if (!before[0] && line.record && !line.record.retired) return true;
+    return !isDeepStrictEqual(contentOf(before), contentOf(await readRows(through, line)));
+  }
   const ofKind = (kind: Kind) => lines.filter(({ entity }) => entity.kind === kind);
   for (const line of [...ofKind('account'), ...ofKind('app_key')]) await write(line);
-  // After a failure, the writes that have begun are completed.
-  const others = lines.filter(({ record }) => record !== undefined);
-  await forEach(others, write, { concurrency: CONCURRENCY, signal });
+  // The lines of one row are written in their order. After a failure, the writes that have begun are completed.
+  const { small = [], large = [] } = Object.groupBy(byRow(lines), (ofRow) =>
+    ofRow.some(({ bytes }) => bytes >= LARGE) ? 'large' : 'small',
+  );
+  const writeInOrder = async (ofRow: readonly CheckedLine[], rowSignal: AbortSignal) => {
+    for (const line of ofRow) {
+      rowSignal.throwIfAborted();
+      await write(line);
+    }
+  };
+  await forEach(small, writeInOrder, { concurrency: CONCURRENCY.small, signal });
+  await forEach(large, writeInOrder, { concurrency: CONCURRENCY.large, signal });
 }
+
+/** The lines of records, by the row that decides. */
+const byRow = (lines: readonly CheckedLine[]): CheckedLine[][] => [
+  ...Map.groupBy(
+    lines.filter(({ record }) => record),
+    ({ entity }) => rowName(keyOf(entity as Entity<IngestKind>)),
+  ).values(),
+];
 
 /** Whether DynamoDB, or its client, refuses the data itself. */
 const isRefusal = (error: unknown): error is Error =>
@@ -112,18 +140,24 @@ const isRefusal = (error: unknown): error is Error =>
 
 const BOOKKEEPING = /^((row|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
 
-/** The rows that a line is written to, without what only tells when they were written. */
-async function contentOf(table: Table, { entity, record }: CheckedLine): Promise<object[]> {
+type Rows = (Stored<RowKind> | undefined)[];
+
+/** The rows that a line is written to; first the one that decides. */
+async function readRows(table: Table, { entity, record }: CheckedLine): Promise<Rows> {
   const { account_id, alert_id, alert_key } = entity;
   const otherKey = () => (entity.kind === 'account' ? keys.account(account_id) : keys.appKey(appKeyOf(entity).hash));
   const read = (key: KeyOf<RowKind>) => patiently(table, () => getRow(table, key));
   const row = await read(record ? keyOf(record.entity) : otherKey());
   const lastId = alert_key !== undefined && (row as Partial<Stored<'alertKey'>> | undefined)?.alert_id;
   const alert = lastId ? await read(keys.alert(account_id, String(alert_id ?? lastId))) : undefined;
-  return [row, alert].map((found = {} as Stored<RowKind>) =>
-    Object.fromEntries(Object.entries(found).filter(([name]) => !BOOKKEEPING.test(name))),
-  );
+  return [row, alert];
 }
+
+/** Rows without what only tells when they were written. */
+const contentOf = (rows: Rows): object[] =>
+  rows.map((row = {} as Stored<RowKind>) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => !BOOKKEEPING.test(name))),
+  );
 
 /** Waits while DynamoDB throttles. */
 async function patiently<Result>({ signal }: Table, work: () => Promise<Result>): Promise<Result> {
@@ -138,9 +172,9 @@ async function patiently<Result>({ signal }: Table, work: () => Promise<Result>)
   }
 }
 
-/** Writes a record as the feed does. @returns whether a row was written */
-export const writeRecord = (table: Table, record: IngestRecord): Promise<boolean> =>
-  patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record]));
+/** Writes a record as the feed does. @param found what was read of its row, if it was @returns whether a row was written */
+export const writeRecord = (table: Table, record: IngestRecord, found?: Found): Promise<boolean> =>
+  patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record], found));
 
 /** Whether the record is of a RUM resource that is deleted: unlike a record of the feed, an operator's does not undo that. */
 async function isKeptDeleted(table: Table, { entity }: IngestRecord): Promise<boolean> {

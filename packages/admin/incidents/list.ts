@@ -16,6 +16,7 @@ import type { Table } from '../../../lib/table/client.ts';
 import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
 import type { AlertRow, IncidentRow } from '../../../lib/table/rows.ts';
+import { listAccounts } from '../accounts/accounts.ts';
 import { countText } from '../text/printable.ts';
 
 /** A history entry, as operators see it. */
@@ -110,6 +111,15 @@ export const listMerges = (table: Table, account: Int64, fromMs: number): Promis
   listed(table, account, (head) =>
     readLog(table, account, { ...head, last: Math.max(0, Math.floor(fromMs)) - 1 }, head),
   );
+
+/** The merges of all accounts and their undos, by ascending time. @param fromMs as in {@link listMerges} */
+export async function listMergesOfAll(table: Table, fromMs: number) {
+  const all: (ListedMerge & { account_id: Int64 })[] = [];
+  await forEach(await listAccounts(table), async (account_id) => {
+    for (const merge of await listMerges(table, account_id, fromMs)) all.push({ account_id, ...merge });
+  });
+  return all.sort((a, b) => a.entry.at_ms - b.entry.at_ms);
+}
 
 /** The merges into an incident and their undos, oldest first. */
 export const listHistory = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>

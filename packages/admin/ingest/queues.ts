@@ -2,9 +2,10 @@
 
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import { LOCAL_CREDENTIALS, MAX_BATCH } from '../../../lib/aws/sqs.ts';
-import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
+import { type ClearOptions, clearRefused, showAgain } from './clear-refused.ts';
+import { REFUSAL_ATTRIBUTES, type Refusal, refusalOf } from './refusal.ts';
 
 /** Names of the stack outputs that contain the URLs of the feed's queues. */
 export const QUEUE_OUTPUTS = {
@@ -49,54 +50,22 @@ function createIngest(urls: Readonly<Record<QueueName, string>>, region: string 
           QueueUrl,
           MaxNumberOfMessages: MAX_BATCH,
           VisibilityTimeout: PEEK_SECONDS,
-          MessageSystemAttributeNames: ['SentTimestamp', 'DeadLetterQueueSourceArn'],
-          MessageAttributeNames: ['All'],
-          WaitTimeSeconds: 1, // otherwise SQS asks only some of its servers
+          ...REFUSAL_ATTRIBUTES,
         });
         if (Messages.length === 0) break;
         found.push(...Messages);
       }
-      for (const batch of chunksOf(found, MAX_BATCH)) {
-        const Entries = batch.map(({ ReceiptHandle }, index) => ({
-          Id: String(index),
-          ReceiptHandle,
-          VisibilityTimeout: 0,
-        }));
-        await sqs.changeMessageVisibilityBatch({ QueueUrl, Entries });
-      }
+      await showAgain(
+        sqs,
+        QueueUrl,
+        found.map(({ ReceiptHandle }) => ReceiptHandle),
+      );
       return found.slice(0, limit).map(refusalOf);
     },
+    /** Sends refused records to the feed again, or deletes them. */
+    clearRefused: (options: ClearOptions) => clearRefused(sqs, urls, options),
   };
 }
-
-/** What the queue of refused records has: a line of a message, or a message that was refused as a whole or failed for too long. */
-interface Refusal {
-  reason: string;
-  message_id: string;
-  sent_at_ms: number;
-  line?: number;
-  /** The beginning of the line or message. */
-  record: string;
-}
-
-function refusalOf({ Body = '', MessageId = '', Attributes = {}, MessageAttributes = {} }: Message): Refusal {
-  const textOf = (name: string) => MessageAttributes[name]?.StringValue;
-  const [reason, line, record] = [textOf('reason'), textOf('line'), Body.slice(0, MAX_SHOWN)];
-  // SQS moved the message, whose attributes are of its sender.
-  const isGivenUp = reason === undefined || Attributes.DeadLetterQueueSourceArn !== undefined;
-  if (isGivenUp)
-    return { reason: GIVEN_UP, message_id: MessageId, sent_at_ms: Number(Attributes.SentTimestamp), record };
-  return {
-    reason,
-    message_id: textOf('message_id') ?? MessageId,
-    sent_at_ms: Number(textOf('sent_at_ms')) || Number(Attributes.SentTimestamp),
-    ...(line !== undefined && { line: Number(line) }),
-    record,
-  };
-}
-const GIVEN_UP = 'failed for too long';
-/** Maximum characters of a record that are shown. */
-const MAX_SHOWN = 1_000;
 
 /** Approximate number of visible and in-flight messages of a queue. */
 export async function countMessages(sqs: SQS, QueueUrl: string) {

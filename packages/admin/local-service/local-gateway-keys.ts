@@ -12,6 +12,7 @@ export function createLocalGatewayKeys(table: Table): GatewayKeys {
       await storeGatewayKey(table, account, value);
       return value;
     },
+    remove: async () => {},
   };
 }
 

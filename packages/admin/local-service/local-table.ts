@@ -10,10 +10,14 @@ export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
 /**
  * Creates the table at a local endpoint, as the stack would deploy it, unless it exists.
  * @param options `stream: false` leaves its stream out. With a stream, DynamoDB Local becomes slower with every
- *   write, since it searches all earlier records of all streams.
+ *   write, since it searches all earlier records of all streams. `region`: without an endpoint, which has its own
  */
-export async function createTable(endpoint: string, name: string, options: { stream?: boolean } = {}): Promise<void> {
-  const client = new DynamoDB(clientConfig({ endpoint, ...PATIENT }));
+export async function createTable(
+  endpoint: string | undefined,
+  name: string,
+  options: { stream?: boolean; region?: string } = {},
+): Promise<void> {
+  const client = new DynamoDB(clientConfig({ endpoint, region: options.region, ...PATIENT }));
   try {
     await client.createTable({
       TableName: name,

@@ -18,7 +18,9 @@ export class ApiError extends Error {
   readonly origin: string;
   /** Set only for a merge: repeat the call with this key to complete it safely. */
   readonly idempotencyKey: string | undefined;
-  /** Set only by `pages()` and `hosts()`: pass it as `cursor` to resume after the last host that was yielded. */
+  /**
+   * Set only by `pages()`, `hosts()` and `alerts()`: pass it as `cursor`, or `search_after_ctx`, to go on with the page that failed.
+   */
   cursor: string | undefined;
 
   constructor(message: string, { path, origin, idempotencyKey }: CallTarget, options?: ErrorOptions) {

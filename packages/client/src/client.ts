@@ -3,6 +3,9 @@ import { randomId } from './json.ts';
 import { type CallOptions, type ClientOptions, checkIdempotencyKey, type MergeOptions } from './options.ts';
 import { type Answer, createTransport } from './transport.ts';
 import {
+  type AlertItem,
+  type AlertList,
+  type AlertListRequest,
   type BrowseFleetRequest,
   type FleetPage,
   type IngestRecord,
@@ -19,6 +22,8 @@ export interface Client extends PlainMethods {
   pages(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<FleetPage, void>;
   /** The hosts of all pages. */
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
+  /** The alerts of all pages, by default the open ones. To resume, pass the error's `cursor` as `search_after_ctx`. */
+  alerts(request?: AlertListRequest, options?: CallOptions): AsyncGenerator<AlertItem, void>;
   /** Records without `at_ms` get the time of this call, so that a retry changes nothing. */
   sendRecords(request: SendRecordsRequest, options?: CallOptions): ReturnType<PlainMethods['sendRecords']>;
   /**
@@ -34,6 +39,26 @@ const MAX_PAGE_SIZE = 100;
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport(options);
 
+  /** Sends the call of a page. Its error has the cursor. */
+  const sendFrom = (cursor: string | undefined, ...call: Parameters<typeof transport.send>) =>
+    transport.send(...call).catch((error) => {
+      if (error instanceof ApiError) error.cursor = cursor;
+      throw error;
+    });
+
+  async function* alerts(
+    { search_after_ctx: cursor, ...request }: AlertListRequest = {},
+    callOptions: CallOptions = {},
+  ): AsyncGenerator<AlertItem, void> {
+    do {
+      const page = { limit: MAX_PAGE_SIZE, ...request, search_after_ctx: cursor };
+      const { items, search_after_ctx } = (await sendFrom(cursor, PATHS.listAlerts, page, callOptions))
+        .data as AlertList;
+      yield* items;
+      cursor = search_after_ctx;
+    } while (cursor !== undefined);
+  }
+
   async function* pages(
     request: BrowseFleetRequest = {},
     callOptions: CallOptions = {},
@@ -42,12 +67,7 @@ export function createClient(options: ClientOptions): Client {
     const limit = request.limit ?? Math.min(MAX_PAGE_SIZE, request.scan_limit ?? MAX_PAGE_SIZE);
     let cursor = request.cursor;
     do {
-      const answer = await transport
-        .send(PATHS.browseFleet, { ...request, limit, cursor }, callOptions)
-        .catch((error) => {
-          if (error instanceof ApiError) error.cursor = cursor;
-          throw error;
-        });
+      const answer = await sendFrom(cursor, PATHS.browseFleet, { ...request, limit, cursor }, callOptions);
       const freeAt = transport.now() + untilFreeMs(answer);
       const page = answer.data as FleetPage;
       cursor = page.next_cursor;
@@ -68,6 +88,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     ...methods,
+    alerts,
     pages,
     async *hosts(request, callOptions) {
       for await (const { items } of pages(request, callOptions)) yield* items;

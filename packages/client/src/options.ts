@@ -40,6 +40,11 @@ export interface ClientOptions {
    * Retries after 429 do not count; a call is sent 20 times at most.
    */
   readonly retries?: number;
+  /**
+   * false: a call fails at once if the service cannot be reached and has not answered before, as suits a command, whose address may be
+   * wrong (default true, as suits a program that may start before the service). In browsers `fetch` does not tell: the call is retried.
+   */
+  readonly retryUnreachable?: boolean;
   /** No retry begins later than this many milliseconds after its call began; waits for rate limits count, too (default 120,000). */
   readonly maxWaitMs?: number;
   /** Time-out of an attempt in milliseconds (default 35,000). */

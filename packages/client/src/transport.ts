@@ -20,7 +20,8 @@ export interface Answer {
 }
 
 export interface Transport {
-  send(path: string, request: object, options?: CallOptions, idempotencyKey?: string): Promise<Answer>;
+  /** @param request or its JSON text, which is sent as it is */
+  send(path: string, request: object | string, options?: CallOptions, idempotencyKey?: string): Promise<Answer>;
   /** Calls `onEvent`, then waits. @throws the signal's reason when it aborts */
   wait(event: WaitEvent, signal: AbortSignal | undefined): Promise<void>;
   now(): number;
@@ -51,7 +52,8 @@ const CLIENT_HEADER = { [isBrowser ? 'X-Client' : 'User-Agent']: CLIENT };
 /** @throws TypeError when the options cannot work */
 export function createTransport(options: ClientOptions): Transport {
   const { appKey, language, onEvent, timeoutMs = 35_000, retries = RETRIES, maxWaitMs = 120_000 } = options;
-  const { fetch = globalThis.fetch, now = monotonicMs, sleep = sleepUnlessAborted } = options;
+  const { fetch = globalThis.fetch, now = monotonicMs, sleep = sleepUnlessAborted, retryUnreachable = true } = options;
+  let isReached = false;
   const base = baseOf(options.url);
   if (typeof appKey !== 'string' || appKey === '')
     throw new TypeError('appKey is empty: pass the app key of an account, such as process.env.APP_KEY');
@@ -117,6 +119,7 @@ export function createTransport(options: ClientOptions): Transport {
         // The URL contains the key: send it nowhere else.
         redirect: 'manual',
       });
+      isReached = true;
       const outcome = readResponse(response, await readText(response, target), target, withoutKey);
       const requestId = outcome instanceof ServiceError ? outcome.requestId : response.headers.get('Svc-Request-Id');
       const code = outcome instanceof ServiceError && { code: outcome.code };
@@ -147,8 +150,10 @@ export function createTransport(options: ClientOptions): Transport {
 
   function noAnswer(error: unknown, target: CallTarget): ConnectionError {
     const cause = cleanCopy(error, withoutKey);
-    const root = cause.cause instanceof Error ? cause.cause : cause;
-    return new ConnectionError(`No answer from ${target.origin}${target.path}: ${root.message}`, target, { cause });
+    const root = rootOf(cause);
+    // The error of a host with several addresses has no message.
+    const reason = root.message || root.code;
+    return new ConnectionError(`No answer from ${target.origin}${target.path}: ${reason}`, target, { cause });
   }
 
   return {
@@ -156,9 +161,9 @@ export function createTransport(options: ClientOptions): Transport {
     wait,
     async send(path, request, callOptions = {}, idempotencyKey) {
       const target = { path, origin: base.origin, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-      const rounded = roundedField(request);
+      const rounded = typeof request === 'string' ? undefined : roundedField(request);
       if (rounded !== undefined) throw new InexactNumberError(rounded, ': pass it as a bigint', target);
-      const body = jsonText(request);
+      const body = typeof request === 'string' ? request : jsonText(request);
       const began = now();
       let failures = 0;
       for (let attempt = 1; ; attempt += 1) {
@@ -166,7 +171,7 @@ export function createTransport(options: ClientOptions): Transport {
           return await attemptOnce(target, body, attempt, callOptions);
         } catch (error) {
           const reason = reasonToRepeat(error);
-          if (reason === undefined) throw error;
+          if (reason === undefined || (!retryUnreachable && !isReached && isUnreachable(error))) throw error;
           if (reason !== 'rate-limit') failures += 1;
           const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
           const retryAfterMs = (retryAfter ?? 0) * 1_000;
@@ -180,6 +185,18 @@ export function createTransport(options: ClientOptions): Transport {
     },
   };
 }
+
+/** Codes of Node's errors when no connection was made, so that nothing was sent. */
+const UNREACHABLE = new Set([
+  ...['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT'],
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** The error that made `fetch` fail. */
+const rootOf = (cause: Error): Error & { code?: unknown } => (cause.cause instanceof Error ? cause.cause : cause);
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof ConnectionError && error.cause instanceof Error && UNREACHABLE.has(String(rootOf(error.cause).code));
 
 /** Why a failed call is retried; undefined if it is not. Every operation can be retried: merges have an idempotency key. */
 function reasonToRepeat(error: unknown): WaitEvent['reason'] | undefined {

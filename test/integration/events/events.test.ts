@@ -7,6 +7,7 @@ import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys, partitions } from '../../../lib/table/keys.ts';
+import { SETTLE_MS } from '../../../packages/admin/accounts/erase-account.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
@@ -158,6 +159,18 @@ it("events are published for deletions and operators' commands, and not for what
   const text = stringifyJson(events);
   for (const secret of [key, rotated, appKey].flatMap((appKey) => [appKey, hashAppKey(appKey)]))
     expect(text).not.toContain(secret);
+});
+
+it('an erasure is told once, at its end; what it deletes has no events', async () => {
+  const { account } = await newAccount(table);
+  const item = { kind: 'work_item', account_id: account, work_item_id: 'w', version: 1, title: 't' };
+  await loadData(table, 'item', [JSON.stringify(item)], { nowMs: Date.now() });
+  let atMs = Date.now();
+  const leaping = () => (atMs += SETTLE_MS);
+  for (let times = 0; times < 2; times += 1)
+    expect((await admin(`account erase ${account} --yes`, { now: leaping })).exitCode).toBe(0);
+  const by = { by: OPERATOR, command: 'account erase', account_id: account };
+  expect(await eventsOf(account)).toMatchObject([{ type: 'AccountErased', detail: by }]);
 });
 
 it('each deletion of a work item has one event of its own, also if it says the same as an earlier one', async () => {

@@ -3,7 +3,14 @@ import { readSettings, SettingsError } from '../../../lib/shared/settings.ts';
 
 const read = (env: Record<string, string> = {}) => readSettings({ TABLE_NAME: 't', ...env });
 const DEFAULTS = {
-  ...{ tableName: 't', maxBodyBytes: 262_144, serviceMapEnabled: true, writesFrozen: false, quiet: false },
+  ...{
+    tableName: 't',
+    maxBodyBytes: 262_144,
+    serviceMapEnabled: true,
+    writesFrozen: false,
+    standby: false,
+    quiet: false,
+  },
   ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 120_000 },
 };
 
@@ -13,10 +20,17 @@ it('the settings have the values of the environment, and defaults for what is ab
   const limits = { FEED_ITEMS_PER_3_SECONDS: '5', FEED_ITEMS_PER_MINUTE: '6' };
   const env = { DYNAMODB_ENDPOINT: 'http://localhost:8000', METRICS_NAMESPACE: 'Service/Stage', ...limits };
   expect(
-    read({ ...env, MAX_BODY_BYTES: '2048', WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false', QUIET: 'true' }),
+    read({
+      ...env,
+      MAX_BODY_BYTES: '2048',
+      WRITES_FROZEN: 'true',
+      STANDBY: 'true',
+      SERVICEMAP_ENABLED: 'false',
+      QUIET: 'true',
+    }),
   ).toEqual({
     ...{ tableName: 't', dynamodbEndpoint: env.DYNAMODB_ENDPOINT, metricsNamespace: env.METRICS_NAMESPACE },
-    ...{ maxBodyBytes: 2_048, serviceMapEnabled: false, writesFrozen: true, quiet: true },
+    ...{ maxBodyBytes: 2_048, serviceMapEnabled: false, writesFrozen: true, standby: true, quiet: true },
     ...{ feedItemsPer3Seconds: 5, feedItemsPerMinute: 6 },
   });
 });

@@ -20,6 +20,7 @@ const ID = '1a'.repeat(12);
 it.each<[kind: RowKind, parts: unknown[], pk: string, sk: string]>([
   ['account', [], `${A}#ACCOUNT`, 'ACCOUNT'],
   ['audit', [9, TEXT], `${A}#AUDIT`, `000000000000009#${TEXT}`],
+  ['lastRecord', ['host'], `${A}#LAST_RECORDS`, 'host'],
   ['member', [2n ** 63n - 1n], `${A}#MEMBERS`, '9223372036854775807'],
   ['host', [TEXT], `${A}#HOSTS`, TEXT],
   ['hostStatus', [TEXT], `${A}#HOST_STATUSES`, TEXT],

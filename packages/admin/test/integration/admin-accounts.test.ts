@@ -6,6 +6,7 @@ import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { aroundCalls, connectionLost } from '../../../../test/support/faults.ts';
+import { ingestOver } from '../../../../test/support/ingest.ts';
 import {
   connectAgain,
   everythingIn,
@@ -56,9 +57,36 @@ describe('an account', () => {
     expect(await accountRow(id)).toMatchObject({ name: 'Acme', permissions: ['monit', 'feed'] });
     const shown = await jsonOf(`account show ${id}`);
     const state = { permissions: 'monit feed', state: 'active', gateway_key: 'attached', app_keys: 0 };
-    expect(shown).toEqual({ account_id: id, name: 'Acme', ...state });
-    expect(await jsonOf('account list')).toContainEqual(shown);
+    const listed = { account_id: id, name: 'Acme', ...state };
+    expect(shown).toEqual({ ...listed, keys: [], members: [], last_records: [] });
+    expect(await jsonOf('account list')).toContainEqual(listed);
     expect((await admin('account list')).out).toMatch(new RegExp(`^${id} +Acme +monit feed +active +0$`, 'm'));
+  });
+
+  test('is shown with its keys and members, and the last record of each kind, so that a quiet sender is seen', async ({
+    id,
+    appKey,
+  }) => {
+    const member = { kind: 'member', account_id: id, name: 'Ada' };
+    await ingestOver(table, () => NOW - DAY_MS).send({ ...member, member_id: 1 });
+    await ingestOver(table, () => NOW - 60_000).send({ kind: 'host', account_id: id, host_id: 'h', retired: true });
+    const imported = Array.from({ length: 51 }, (_, index) => JSON.stringify({ ...member, member_id: index + 2 }));
+    await admin('import -', { stdin: imported.join('\n') }); // an import is no sign of a sender
+    const show = (more = '') => admin(`account show ${id}${more}`, { now: () => NOW });
+    const { keys: shownKeys, members, last_records } = JSON.parse((await show(' --json')).out);
+    expect(shownKeys).toMatchObject([{ app_key_id: idOf(appKey), state: 'valid', expires_at: 'never' }]);
+    expect(members).toHaveLength(52);
+    expect(members).toContainEqual({ member_id: 1, name: 'Ada' });
+    const [host, of] = [
+      { kind: 'host', sent_at_ms: NOW - 60_000 },
+      { kind: 'member', sent_at_ms: NOW - DAY_MS },
+    ];
+    expect(last_records).toEqual([host, of]);
+    const { out } = await show();
+    expect(out).toMatch(/^host +\S+ \S+ UTC +1 minute$/m);
+    expect(out).toMatch(/^member +\S+ \S+ UTC +1 day$/m);
+    expect(out).toContain('and 2 more: --json shows all\n');
+    expect(out).not.toContain(appKey);
   });
 
   it('is completed by the same command after a failure, and not overwritten by a different one', async () => {
@@ -272,7 +300,7 @@ const ID = 'a'.repeat(24);
 it.each<[args: string, exitCode: number, err: RegExp]>([
   ['account grant 5 monti', 2, new RegExp(`It must be one of: ${PERMISSIONS.join(', ')}\\.`)],
   [`app-key issue --account 5 --note ${'n'.repeat(513)}`, 2, /It must have 0 to 512 characters\./],
-  ['import .', 1, /^Cannot read \. \(EISDIR\): it is a folder; give a file\.\n$/],
+  ['import .', 2, /^Cannot read \. \(EISDIR\): it is a folder; give a file\.\n$/],
   ['app-key issue --account 5 --expires 0d', 2, /It must be longer than 0\.\n$/],
   ['member --help', 2, /^error: unknown command 'member'/],
   ['merge nothing --help', 2, /^error: unknown command 'nothing'/],
@@ -284,7 +312,7 @@ it.each<[args: string, exitCode: number, err: RegExp]>([
   [`alert show ${ID} --account KNOWN`, 1, /^Account \d+ has no alert a{24}\.\n$/],
   ['show host x --account KNOWN', 1, /^Account \d+ has no host x\.\n$/],
   ['show work-item x --account KNOWN', 1, /^Account \d+ has no work item x\.\n$/],
-  ['account list --endpoint http://127.0.0.1:9', 1, /does not respond \(ECONNREFUSED\)/],
+  ['account list --endpoint http://127.0.0.1:9', 4, /does not respond \(ECONNREFUSED\)/],
   ['account list --endpoint ftp://id:secret@host', 2, /^(?!.*secret)--endpoint must be a URL, such as .*\.\n$/],
   ['account list --stack s --table t', 2, /^--stack already names the table/],
   ['account list --stack s --endpoint http://127.0.0.1:9', 2, /^--stack already names the table/],

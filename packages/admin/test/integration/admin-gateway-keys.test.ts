@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { newTable, stored, testDeps } from '../../../../test/support/service.ts';
+import { everythingIn, newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
 
@@ -30,6 +30,8 @@ const OTHERS = [
 ];
 for (const id of ACCOUNTS) await onStack(`account create ${id} --name Acme`);
 const appKey = (await onTable('app-key issue --account 2')).out.trim();
+const withoutAudit = async () =>
+  (JSON.parse(await everythingIn(table)) as { pk: string }[]).filter(({ pk }) => !pk.includes('#AUDIT'));
 const caller = () => createAppKeys(testDeps(table)).find(appKey);
 
 beforeEach(async () => {
@@ -78,12 +80,14 @@ describe('gateway-keys create', () => {
     expect(aws.gateway.attached).toHaveLength(3);
   });
 
-  it('makes keys of the values that the table has, as those of another region with its rows', async () => {
+  it('makes keys of the values that the table has, as those of another region with its rows, where it only adds to the audit', async () => {
     const before = aws.gateway.keys.map(({ name, value }) => [name, value]);
+    const rows = await withoutAudit();
     aws.resetGateway();
     aws.gateway.keys.push(...OTHERS);
     await onStack('gateway-keys create');
     expect(aws.gateway.keys.map(({ name, value }) => [name, value])).toEqual(before);
+    expect(await withoutAudit()).toEqual(rows);
   });
 
   it('requires a stack, which has the usage plan', async () => {

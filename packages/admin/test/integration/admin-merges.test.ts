@@ -39,6 +39,24 @@ async function merged(through: Table = table) {
   };
 }
 
+it('merge list --since without an account has the merges of all accounts by their time', async () => {
+  const [one, other] = [await merged(), await merged()];
+  const since = async (args: string) => admin(`merge list ${args}`, { now: () => NOW });
+  const ours = async (args: string) => {
+    const listed: { account_id: number; sequence: number; at_ms: number }[] = JSON.parse((await since(args)).out);
+    return listed.filter(({ account_id }) => [one.account, other.account].includes(account_id));
+  };
+  const latest = await ours('--since 1h --json');
+  expect(new Map(latest.map(({ account_id, sequence }) => [account_id, sequence]))).toEqual(
+    new Map([one, other].map(({ account, sequence }) => [account, sequence])),
+  );
+  const times = (await ours('--since 3h --json')).map(({ at_ms }) => at_ms);
+  expect(times).toEqual([NOW - 2 * HOUR, NOW - 2 * HOUR, NOW, NOW]);
+  const { out } = await since('--since 1h');
+  for (const { account, to, requestId } of [one, other])
+    expect(out).toMatch(new RegExp(`^${'.'.repeat(23)} +${account} +merge +${to} .*12 alerts.* ${requestId}$`, 'm'));
+});
+
 describe('merge alerts', () => {
   it('shows with --dry-run which alerts would move, and from where, and then moves them', async () => {
     const { tenant, account, from, to, alerts, run } = await merged();
@@ -63,14 +81,14 @@ describe('merge alerts', () => {
   it('refuses with --dry-run what the operation refuses', async () => {
     const { tenant, account, to, run } = await merged();
     const alerts = await tenant.alerts(100);
-    const refused = (message: string) => ({ exitCode: 1, out: '', err: expect.stringContaining(message) });
+    const refused = (message: string, exitCode = 1) => ({ exitCode, out: '', err: expect.stringContaining(message) });
     const unknown = await run(`merge alerts ${to} ${'f'.repeat(24)} --dry-run`);
     expect(unknown).toEqual(refused(`alert ${'f'.repeat(24)}`));
     const pending = Object.fromEntries(alerts.slice(0, 25).map((_, n) => [n + 1, to]));
     await put(table, keys.logHead(account), { pending });
     const full = await run(`merge alerts ${to} ${alerts.join(' ')} --dry-run`);
     await put(table, keys.logHead(account), { pending: {} }); // since other tests finish the merges of all accounts
-    expect(full).toEqual(refused('run `merge finish`'));
+    expect(full).toEqual(refused('run `merge finish`', 4));
   });
 });
 

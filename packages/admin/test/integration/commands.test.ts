@@ -112,7 +112,7 @@ describe('the help', async () => {
     const env = { ...process.env, DYNAMODB_ENDPOINT: dynamodbEndpoint(), TABLE_NAME: table.name };
     const shell = spawn('bash', ['-o', 'pipefail', '-c', command], { cwd: root, env, stdio: 'ignore' });
     expect(await once(shell, 'close')).toEqual([0, null]);
-    expect((await stored(other, keys.account(42))).name).toBe('Acme');
+    expect((await stored(other, keys.account(42))).name).toMatch(/^Acme/);
   });
 });
 
@@ -161,12 +161,14 @@ describe('a command that writes', async () => {
 
   const KEY = /^[\w-]{43}$/;
   const MERGE_ROWS = 'audit historyEntry logHead logPointer';
+  const FAILOVER_ROWS = `account account ${'appKey '.repeat(3)}${'audit '.repeat(2 * 4)}logHead logHead`;
   type Prepare = () => Promise<void>;
   const TABLE: [args: string, out: string | RegExp, target: string, rows: string, prepare?: Prepare][] = [
     ['account create 43 --name New', 'Account 43 created.', 'gateway key', 'account audit audit listedAccount'],
     ['account create 42 --name Acme', 'Account 42 already existed', 'gateway key', 'account appKey audit'],
     ['account grant 42 feed', 'monit feed; active. All calls follow it within 30 s.', 'feed', 'account appKey audit'],
     ['account revoke 42 feed', 'has permissions: monit; active.', 'feed', 'account appKey audit'],
+    ['account rename 42 New', 'Account 42 is named New.', 'name', 'account appKey audit'],
     ['account suspend 42', 'has permissions: monit; suspended.', '', 'account appKey audit'],
     ['account unsuspend 42', 'has permissions: monit; active.', '', 'account appKey audit'],
     ['app-key issue --account 42', KEY, 'key ', 'account appKey audit'],
@@ -182,11 +184,13 @@ describe('a command that writes', async () => {
     [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS}`],
     ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit logHead', pendingMerge],
     ['repair --account 42 --write', ': account 42, ', '3 findings', 'audit logHead logPointer', pendingNothing],
+    [`failover --from ${asOperator.endpoint}`, /^0 findings repaired/, 'accounts and keys', FAILOVER_ROWS],
   ];
   const commandOf = (args: string) => names.findLast((name) => name !== '' && args.startsWith(name)) ?? '';
 
-  it('has a row here, unless it needs API Gateway or the queues of a stack', () => {
-    const covered = new Set([...TABLE.map(([args]) => commandOf(args)), 'gateway-keys remove', 'relay replay']);
+  it('has a row here, unless it needs API Gateway, the queues of a stack or a clock that goes on', () => {
+    const others = ['account erase', 'failback', 'feed redrive', 'feed drop', 'gateway-keys remove', 'relay replay'];
+    const covered = new Set([...TABLE.map(([args]) => commandOf(args)), ...others]);
     expect(covered).toEqual(new Set([...commandsWith('--dry-run'), ...commandsWith('--write')]));
   });
 

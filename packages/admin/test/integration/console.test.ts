@@ -7,9 +7,11 @@ import { openAlerts } from '../../../../lib/table/open-alerts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
+import { ingestOver } from '../../../../test/support/ingest.ts';
 import { callAlone, handlersOver, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { auditRow } from '../../accounts/audit-rows.ts';
+import { markErased } from '../../accounts/erase-account.ts';
 import { countAlerts } from '../../incidents/list.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { type AskOptions, serveConsole, textOf } from '../support/console-pages.ts';
@@ -278,6 +280,17 @@ it('merges are listed with caller, time, alerts and request id, incidents with t
     /Latest merges Undo of \d+ into Second .* Incidents 100 incidents, in descending order of id\. /,
   );
   expect(older).not.toContain(' Owned ');
+});
+
+it('the page of an account shows its members and the last record of each kind; an account that was erased has none', async () => {
+  const { account } = await newAccount(table);
+  await ingestOver(table, () => NOW - 7_200_000).send({
+    ...{ kind: 'member', account_id: account, member_id: 101, name: 'Ada Okafor' },
+  });
+  const text = await show(`/${account}/account`);
+  expect(text).toMatch(/Last records kind last record member .*2 h.* Members member name 101 Ada Okafor /);
+  await markErased(table, account, NOW, []);
+  expect(await show(`/${account}/account`)).toContain(`There is no account ${account}.`);
 });
 
 it('the page of an account shows its keys but not their text, its rate windows without counting a call, and its quotas', async () => {

@@ -76,7 +76,7 @@ describe('waiting for DynamoDB', () => {
     const running = runCommand(args, { onErr: printed.resolve });
     expect(await printed.promise).toBe('Still waiting for DynamoDB.\n');
     close();
-    expect((await running).exitCode).toBe(1);
+    expect((await running).exitCode).toBe(4);
   });
 
   it('ends at once when the user stops a command that only reads', async () => {

@@ -57,7 +57,7 @@ it.each<[options: string, region: Partial<typeof HEALTHY>, changes: string[]]>([
   const toChange = lines.filter((line) => line.startsWith('change'));
   expect(toChange).toEqual(changes.map((text) => expect.stringContaining(text)));
   expect([exitCode, err]).toEqual(
-    changes.length > 0 ? [1, expect.stringMatching(`^${changes.length} to resolve`)] : [0, ''],
+    changes.length > 0 ? [3, expect.stringMatching(`^${changes.length} to resolve`)] : [0, ''],
   );
 });
 
@@ -82,7 +82,7 @@ it('preflight reports the table of an earlier stack, but not that of a deployed 
     await createTable(dynamodbEndpoint(), `${stack}-TableCD117FA1-${randomUUID()}`, { stream: false });
   const left = expect.stringMatching(`^change  stack and table: table ${oldStack}-Table\\S+ is left over .*: adopt`);
   const old = await preflight('', {}, oldStack);
-  expect([old.exitCode, old.lines]).toEqual([1, expect.arrayContaining([left])]);
+  expect([old.exitCode, old.lines]).toEqual([3, expect.arrayContaining([left])]);
   const deployed = await preflight(
     `--json -c adoptTable=${STREAM}`,
     { logsRole: 'arn:aws:iam::1:role/OfTheStack' },
@@ -102,7 +102,7 @@ it.each([
   const changes = lines.filter((line) => /^change +stack and table/.test(line));
   expect(changes).toEqual([expect.stringContaining(found)]);
   expect(changes[0]).toMatch(/CloudFormation refuses .* --parameters \w+=/);
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(3);
 });
 
 it('preflight reports a check that fails, and continues with the others', async () => {
@@ -111,5 +111,5 @@ it('preflight reports a check that fails, and continues with the others', async 
   const { lines, exitCode } = await preflight();
   expect(lines.filter((line) => /^unknown/.test(line))).toEqual([expect.stringMatching(/Lambda: .*127\.0\.0\.1:9/)]);
   expect(lines).toContainEqual(expect.stringMatching(/^ok {6}CDK bootstrap/));
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(3);
 });

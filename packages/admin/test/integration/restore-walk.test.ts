@@ -11,7 +11,8 @@ import { accountLine, lines } from '../support/data-lines.ts';
 import { adminOf } from '../support/run-admin.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
-const steps = stepsOf(textOf('docs/operate.md').split('## Restore to a point in time')[1] ?? '');
+const [, section = ''] = /## Restore to a point in time\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
+const steps = stepsOf(section);
 const ACCOUNT = 7;
 const [INCIDENT, ALERT, OTHER] = ['a'.repeat(24), 'b'.repeat(24), 'c'.repeat(24)];
 

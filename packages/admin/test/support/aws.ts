@@ -19,6 +19,8 @@ export async function enterFakeAws(stack: {
   name: string;
   outputs: Record<string, string>;
   parameters?: Record<string, string>;
+  /** Other stacks, by their names. Those without outputs do not exist. */
+  others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string> }>;
 }) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
@@ -125,6 +127,9 @@ export async function enterFakeAws(stack: {
     const name = form.get('StackName');
     const known: Record<string, Record<string, string>> = {
       [stack.name]: stack.outputs,
+      ...Object.fromEntries(
+        Object.entries(stack.others ?? {}).flatMap(([of, { outputs }]) => (outputs ? [[of, outputs]] : [])),
+      ),
       ...(region.bootstrap && { CDKToolkit: { BootstrapVersion: region.bootstrap } }),
     };
     const outputsOfStack = known[name ?? ''];
@@ -135,7 +140,7 @@ export async function enterFakeAws(stack: {
     const outputs = Object.entries(outputsOfStack).map(
       ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
     );
-    const parameters = Object.entries((name === stack.name && stack.parameters) || {}).map(
+    const parameters = Object.entries((name === stack.name ? stack : stack.others?.[name ?? ''])?.parameters ?? {}).map(
       ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
     );
     const lists = `<Outputs>${outputs.join('')}</Outputs><Parameters>${parameters.join('')}</Parameters>`;

@@ -1,14 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../../lib/operations/index.ts';
 import { serve } from '../../../../test/support/serve.ts';
+import { runCommand } from '../support/run-command.ts';
 
 const id = (digit: string) => digit.repeat(24);
-const exec = promisify(execFile);
 
 /** A service that gives one answer to all calls. `calls` are their paths and bodies. */
 async function serviceWith(answer: object, status = 200) {
@@ -22,32 +17,78 @@ async function serviceWith(answer: object, status = 200) {
   return { calls, url };
 }
 
-/** Runs the command as a process of its own. */
-const run = (args: readonly string[], BASE_URL: string, APP_KEY = 'secret') =>
-  new Promise<{ code: number; out: string; err: string }>((resolve) => {
-    const env = { ...process.env, BASE_URL, APP_KEY };
-    const child = execFile(process.execPath, ['packages/client/src/cli.ts', ...args], { env }, (_, out, err) =>
-      resolve({ code: child.exitCode ?? -1, out, err }),
-    );
-    child.stdin?.end(`${id('c')}\n`);
-  });
+/** Runs the command, with an id as standard input. */
+const run = (args: readonly string[], url: string, appKey = 'secret') =>
+  runCommand(args, { url, appKey, input: `${id('c')}\n` });
 
 describe('the command', () => {
   const FLEET = '/monit/servicemap/fleet';
   const fleet = { items: [{ host_id: 'h', servicemap: { status: 'no_data', enabled: true } }] };
   const filters = ['--status', 'no_data', '--agent-version', '1', '--edge-cluster', 'c', '--capture-mode', 'ebpf'];
   const filtered = { statuses: ['no_data'], agent_versions: ['1'], edge_clusters: ['c'], capture_modes: ['ebpf'] };
-  const merge = ['merge', id('a'), id('b'), '--alerts', '-', '--comment', 'C', '--title', 'T', '--owner'];
+  const LIST = '/alert/list';
+  const opened = {
+    alert_id: id('d'),
+    alert_key: 'disk',
+    alert_severity: 'Critical',
+    start_time: 1_795_000_000,
+    title: 'Full',
+  };
+  const ended = {
+    alert_id: id('e'),
+    start_time: 1_795_000_000,
+    end_time: 1_795_000_060,
+    title: 'T',
+    incident: { incident_id: id('a') },
+  };
+  const listed = { items: [opened, ended], has_next_page: false };
+  const OPENED = /^d{24} {2}Critical {2}2026-11-18T11:06:40Z {2}Full \(disk\)$/.source.slice(0, -1);
+  const ENDED = 'e{24} {2}- {9}2026-11-18T11:06:40Z to 2026-11-18T11:07:40Z {2}T \\(incident a{24}\\)';
+  const named = [
+    '--severity',
+    'Critical',
+    '--severity',
+    'Info',
+    '--id',
+    id('d'),
+    '--key',
+    'disk',
+    '--key',
+    'k',
+    '--asc',
+  ];
+  const naming = { alert_severity: 'Critical,Info', alert_ids: [id('d')], alert_keys: ['disk', 'k'], asc: true };
+  const merge = ['merge', id('a'), id('b'), id('B'), '--alerts', '-', '--comment', 'C', '--title', 'T', '--owner'];
   const merged = { alert_ids: [id('b'), id('c')], incident_id: id('a'), comment: 'C', title: 'T' };
 
   it.each<[args: string[], path: string, request: object, data: unknown, out: RegExp]>([
     [['fleet', ...filters], FLEET, { ...filtered, limit: 100 }, fleet, /^h +no_data +Neither a snapshot .*\n$/],
     [['fleet', '--json'], FLEET, { limit: 100 }, fleet, /^\{"host_id":"h",.*,"why":"Neither .*\}\n$/],
+    [['alerts'], LIST, { limit: 100 }, listed, new RegExp(`${OPENED}\\n${ENDED}\\n$`)],
+    [['alerts', ...named, '--ended'], LIST, { ...naming, is_active: false, limit: 100 }, { items: [] }, /^$/],
+    [['alerts', '--open', '--json'], LIST, { is_active: true, limit: 100 }, listed, /^\{"alert_id":"d.*\}\n\{.*\}\n$/],
+    [['alert', id('d')], '/alert/info', { alert_id: id('d') }, opened, /^alert_id +d{24}\nalert_key +disk\n/],
+    [['alert', id('d'), '--json'], '/alert/info', { alert_id: id('d') }, opened, /^\{"alert_id":"d{24}",.*\}\n$/],
     [[...merge, '5'], '/alert/merge', { ...merged, owner_id: 5 }, null, /^2 alerts merged\n$/],
   ])('%j sends what its options say, and prints the answer', async (args, path, request, data, out) => {
     const { url, calls } = await serviceWith({ data });
     expect(await run(args, url)).toEqual({ code: 0, out: expect.stringMatching(out), err: '' });
     expect(calls).toEqual([[path, request]]);
+  });
+
+  it('alerts walks the pages', async () => {
+    const asked: unknown[] = [];
+    const url = await serve(async (request, response) => {
+      const { search_after_ctx: cursor, ...rest } = JSON.parse((await Array.fromAsync(request)).join(''));
+      asked.push(cursor);
+      expect(rest).toEqual({ limit: 100, asc: true });
+      const next = { undefined: 'one', one: 'two' }[String(cursor)];
+      const data = { items: [{ ...opened, alert_id: `${cursor}` }], has_next_page: !!next, search_after_ctx: next };
+      response.end(JSON.stringify({ request_id: 'r', data }));
+    });
+    const { code, out } = await run(['alerts', '--asc'], url);
+    expect([code, out.match(/^\w+/gm)]).toEqual([0, ['undefined', 'one', 'two']]);
+    expect(asked).toEqual([undefined, 'one', 'two']);
   });
 
   it.each(operations)(
@@ -73,50 +114,18 @@ describe('the command', () => {
     expect(calls).toEqual([['/rum/resource/info', { no_cache: true }]]);
   });
 
-  it('reads the ids of a file as the shell example does: 9,000 of them, with CRLF, a byte order mark and blank lines', async () => {
-    const { url: BASE_URL, calls } = await serviceWith({ data: null });
-    const env = { ...process.env, APP_KEY: 'secret', BASE_URL };
-    const ids = Array.from({ length: 9_000 }, (_, index) => index.toString(16).padStart(24, '0'));
-    using folder = mkdtempDisposableSync(join(tmpdir(), 'ids-'));
-    const file = join(folder.path, 'ids.txt');
-    writeFileSync(file, `\ufeff\r\n${ids.join('\r\n \t\r\n')}\r\n`);
-    await exec('node', ['packages/client/src/cli.ts', 'merge', id('a'), '--alerts', file], { env });
-    await exec('examples/shell/merge-from-file.sh', [id('a'), file], { env });
-    expect(calls.map(([, request]) => request)).toEqual(Array(2).fill({ alert_ids: ids, incident_id: id('a') }));
-  });
-
-  const OWN_CLIENT = `import { registerHooks } from 'node:module'; registerHooks({ resolve: (name, context, next) =>
-    next(name === 'incident-monitoring-rum-client' ? '${new URL('../../src/index.ts', import.meta.url)}' : name, context) })`;
-  it.each([
-    ['node', ['--import', `data:text/javascript,${encodeURIComponent(OWN_CLIENT)}`, 'examples/node/stale-hosts.mjs']],
-    ['bash', ['examples/shell/stale-hosts.sh']],
-  ])('the example for %s makes CSV in which nothing hides, and nothing is a formula', async (program, args) => {
-    const servicemap = { status: 'stale', enabled: true, max_age_ms: 5 };
-    const ids = [
-      'web 1',
-      '=1+1',
-      'say "hi", 東京',
-      'a\u3164b\u2800c\u00a0d\ufe0f',
-      '\u202e\u{e0041}\u200b\u001b',
-      '\t=1',
-    ];
-    const items = ids.map((host_id) => ({ host_id, edge_cluster: '@c', agent_version: '1', servicemap }));
-    const { url: BASE_URL } = await serviceWith({ data: { items } });
-    const { stdout } = await exec(program, args, { env: { ...process.env, APP_KEY: 'secret', BASE_URL } });
-    const shown = ['web 1', "'=1+1", 'say ""hi"", 東京', 'a?b?c?d?', '????', '?=1'];
-    const [, ...rows] = stdout.trimEnd().split('\n');
-    expect(rows.map((row) => row.replace(/"?5"?$/, '5'))).toEqual(shown.map((id) => `"${id}","'@c","1",5`));
-  });
-
   const NO_SERVICE = 'http://127.0.0.1:65535';
   it.each<[args: string[], code: number, err: RegExp, appKey?: string]>([
-    [['fleet'], 1, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
+    [['fleet'], 4, /^ConnectionError: .*ECONNREFUSED.*\nCheck BASE_URL.*\n$/],
     [['fleet'], 2, /^Usage: APP_KEY is missing.*\nSee .* --help\n$/, ''],
     [['delete-work-item', '--version', 'x'], 2, /--version must be an integer, not x/],
     [['send-records', '--records', '[{'], 2, /--records must be JSON/],
     [['get-rum-resource', 'x'], 2, /'x'/],
     [['merge', id('a'), '--alerts', 'no-such-file'], 2, /no-such-file/],
     [['toString'], 2, /unknown command toString/],
+    [['alerts', '--open', '--ended'], 2, /--open and --ended exclude each other/],
+    [['alert'], 2, /alert requires one ALERT/],
+    [['alert', id('a'), id('b')], 2, /alert requires one ALERT/],
   ])('%j prints what is wrong', async (args, code, err, appKey) => {
     const ended = await run(args, NO_SERVICE, appKey);
     expect(ended).toMatchObject({ code, out: '', err: expect.stringMatching(err) });
@@ -131,6 +140,7 @@ describe('the command', () => {
       /^\{"error":\{"code":"ResourceNotFound",.*"request_id":"r"\}\}\n$/,
     ],
     [['fleet', '--cursor', 'here'], 'InternalError', 500, /Resume with --cursor=here\n$/],
+    [['alerts', '--cursor', 'here'], 'InternalError', 500, /Resume with --cursor=here\n$/],
     [
       ['merge', id('a'), id('b'), '--idempotency-key', 'my key'],
       'InternalError',
@@ -140,7 +150,7 @@ describe('the command', () => {
     [['merge-alerts', '--idempotency-key', 'mine'], 'InternalError', 500, /with --idempotency-key=mine\n$/],
   ])('%j says what to do when the answer is %s', async (args, code, status, err) => {
     const { url } = await serviceWith({ error: { code, message: 'no' } }, status);
-    expect(await run(args, url)).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
+    expect(await run(args, url)).toEqual({ code: status < 500 ? 1 : 4, out: '', err: expect.stringMatching(err) });
   });
 
   it.each([

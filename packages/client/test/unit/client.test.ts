@@ -232,6 +232,22 @@ describe('the client', () => {
     expect(waitsMs()).toEqual(waitsMs().toSorted((a, b) => a - b));
   });
 
+  it('tries a service that it has not reached only once, if retryUnreachable is false, but one that has answered again', async () => {
+    const refused = Object.assign(new AggregateError([], ''), { code: 'ECONNREFUSED' });
+    const unreachable = (): Response => {
+      throw new TypeError('fetch failed', { cause: refused });
+    };
+    let calls = 0;
+    const answers = [unreachable, () => ok(null), unreachable, unreachable, () => ok(null)];
+    const { client, waits } = clientOver(() => answers[calls++]?.() ?? ok(null), { retryUnreachable: false });
+    const error = await errorOf(client.mergeAlerts(MERGE));
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^No answer from .*: ECONNREFUSED$/) });
+    await client.mergeAlerts(MERGE);
+    await client.mergeAlerts(MERGE);
+    expect([calls, waits().length]).toEqual([5, 2]);
+  });
+
   it('resumes a failed walk after the last host, by the cursor of its error', async () => {
     const fleet = limitedFleet(250);
     let calls = 0;

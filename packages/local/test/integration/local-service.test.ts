@@ -8,7 +8,8 @@ import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { newAppKey, newTable } from '../../../../test/support/service.ts';
+import { everythingIn, newAppKey, newTable } from '../../../../test/support/service.ts';
+import { SETTLE_MS } from '../../../admin/accounts/erase-account.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
@@ -16,7 +17,7 @@ import { registerRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole, textOf } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { synthesize } from '../../synthesize.ts';
-import { callService, serveTable } from '../support/start-service.ts';
+import { callOnce, callService, serveTable } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
 const service = await serveTable(table);
@@ -146,6 +147,26 @@ it('a feed whose writes are frozen holds what is sent to it, as on AWS', async (
   expect(await hostIds()).toEqual([]);
 });
 
+it('a standby answers reads and health checks, holds what is sent to it, and writes nothing but counts', async () => {
+  const standby = await serveTable(table, { template: synthesize({ standby: 'true' }) });
+  onTestFinished(standby.stop);
+  const key = newAppKey();
+  await load({ kind: 'app_key', account_id: account, app_key: key });
+  const withoutCounts = async () =>
+    (JSON.parse(await everythingIn(table)) as { pk: string }[]).filter(({ pk }) => !pk.includes('#RATE#'));
+  const before = await withoutCounts();
+  const { account_id: _account, ...host } = hostRecord('held');
+  expect((await callService(standby.url, '/feed/records', key, { records: [host] })).status).toBe(200);
+  expect((await callService(standby.url, '/monit/servicemap/fleet', key)).status).toBe(403);
+  const deletion = await callOnce(standby.url, '/incident/work-item/delete', key, { work_item_id: 'w', version: 1 });
+  expect([deletion.status, deletion.headers.get('Retry-After')]).toEqual([503, '60']);
+  const health = async (url: string) => (await (await fetch(url)).json()) as { data: object };
+  expect((await health(standby.url)).data).toEqual({ status: 'ok', standby: true });
+  expect((await health(url)).data).toEqual({ status: 'ok', standby: false });
+  await sleep(3_000);
+  expect(await withoutCounts()).toEqual(before);
+});
+
 describe('a refused record', () => {
   it('is shown with its reason, and comes again by the redrive as it came', async () => {
     const missing = newAccountId();
@@ -226,6 +247,49 @@ describe('a refused record', () => {
       { ...shown, record: 'x'.repeat(1_000), message_id: '2' },
     ]);
   });
+});
+
+it('of an erased account the queues keep nothing, whether it came before or later', async () => {
+  const key = newAppKey();
+  await load({ kind: 'app_key', account_id: account, app_key: key });
+  await callService(url, '/feed/alertmanager', key, { alerts: ['unreadable'] });
+  await send(`${bodyOf({ ...hostRecord('bad'), enabled: 'yes' })}\n${bodyOf(hostRecord('good'))}`);
+  const kept = async () =>
+    (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) =>
+      record.includes(String(account)),
+    );
+  await expect.poll(() => kept(), SOON).toHaveLength(2);
+  await expect.poll(() => hostIds(), SOON).toEqual(['good']);
+  let atMs = Date.now();
+  const now = () => {
+    atMs += SETTLE_MS;
+    return atMs;
+  };
+  const erased = await runCommand(['account', 'erase', String(account), '--yes', '--service', url], { now });
+  // The host, when its record came, the key, the count of what was sent, and the account in the list of accounts.
+  expect(erased).toMatchObject({ exitCode: 0, out: expect.stringMatching(/: 5 rows and 2 refused messages\./) });
+  expect(await kept()).toEqual([]);
+
+  // Functions that have not trusted the account before.
+  const later = await serveTable(table);
+  onTestFinished(later.stop);
+  const { ingestQueues } = connectIngestQueues(new Map(Object.entries(later.queueUrls)), undefined);
+  expect((await callService(later.url, '/feed/records', key, { records: [hostRecord('https')] })).status).toBe(401);
+  const other = newAccountId();
+  await load(accountLine(other));
+  const client = new SQS({
+    endpoint: later.url,
+    region: 'eu-west-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  });
+  onTestFinished(() => client.destroy());
+  const lines = bodyOf({ ...hostRecord('bad'), enabled: 'yes' }, hostRecord('good'), {
+    ...hostRecord('other'),
+    account_id: other,
+  });
+  await client.sendMessage({ QueueUrl: later.queueUrls.FeedUrl, MessageBody: lines });
+  await expect.poll(() => hostIds(other), SOON).toEqual(['other']);
+  expect(await ingestQueues?.peekRefused(100)).toEqual([]);
 });
 
 it('a merge whose call died after its commit is finished from the table stream', async () => {

@@ -1,5 +1,5 @@
 /** How `npm start` refuses to start and how it ends, and what `--db` keeps. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -205,6 +205,9 @@ describe('a directory of --db', () => {
   // That also shows that no lock is left behind.
   it('is refused without the access key id of its tables', async () => {
     writeFileSync(join(dbDirectory, 'access-key-id'), '');
+    await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(/access-key-id .* move the directory away/);
+    // With a new id the service would start, and be empty.
+    rmSync(join(dbDirectory, 'access-key-id'));
     await expect(startDynamoDb({ dbDirectory })).rejects.toThrow(/access-key-id .* move the directory away/);
   });
 });

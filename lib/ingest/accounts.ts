@@ -1,0 +1,45 @@
+/** What becomes of the records of an account. */
+import QuickLRU from 'quick-lru';
+import type { Deps } from '../deps.ts';
+import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';
+import { type Int64, isInt64, toInt64 } from '../shared/json.ts';
+import type { Table } from '../table/client.ts';
+import { keys } from '../table/keys.ts';
+import { getRow } from '../table/read.ts';
+
+const MAX_KNOWN_ACCOUNTS = 10_000;
+/** How long the records of an account are accepted after it was looked up, and so after its suspension or the beginning of its erasure. */
+export const ACCOUNT_MS = 30_000;
+
+/** `erased`: its records are dropped, and their text is kept nowhere. */
+export type Standing = 'accepted' | 'erased' | { readonly refusedSince: string };
+
+const SEND_AGAIN = 'then send the record again, for example by the redrive of this queue';
+
+/** Looks accounts up, and remembers for 30 s which ones are accepted. */
+export function createStandings(clocks: Pick<Deps, 'now' | 'monotonicNow'>) {
+  const accepted = new QuickLRU<string, Moment>({ maxSize: MAX_KNOWN_ACCOUNTS });
+
+  return async function standingOf(table: Table, account: Int64): Promise<Standing> {
+    const name = String(account);
+    const now = momentOf(clocks);
+    const since = accepted.get(name);
+    if (since && isCurrent(since, ACCOUNT_MS, clocks)) return 'accepted';
+    const row = await getRow(table, keys.account(account), ['account_id', 'suspended', 'erased_at_ms']);
+    if (!row) return { refusedSince: `account ${account} does not exist: create it, ${SEND_AGAIN}` };
+    if (row.erased_at_ms !== undefined) return 'erased';
+    if (row.suspended) return { refusedSince: `account ${account} is suspended: end that, ${SEND_AGAIN}` };
+    accepted.set(name, now);
+    return 'accepted';
+  };
+}
+
+/**
+ * The accounts that a text may be of, which is perhaps no JSON: those that it names or, if it names none, that of its message's group, as a
+ * call over HTTPS sets it.
+ */
+export function accountsNamedBy(text: string, group: string | undefined): Set<Int64> {
+  const named = [...text.matchAll(/"account_id"\s*:\s*"?(\d{1,19})/g)].map(([, digits]) => digits);
+  const digits = named.length > 0 ? named : [group];
+  return new Set(digits.flatMap((each) => (each && /^\d{1,19}$/.test(each) ? toInt64(each) : [])).filter(isInt64));
+}

@@ -1,0 +1,166 @@
+/** `admin account erase`: the end of an account's life. */
+import { createInterface } from 'node:readline/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Int64 } from '../../../lib/shared/json.ts';
+import type { AccountRow } from '../../../lib/table/rows.ts';
+import type { Action } from '../../../lib/table/write.ts';
+import { readAccount } from '../accounts/accounts.ts';
+import {
+  countRows,
+  deleteRows,
+  endErasure,
+  markErased,
+  ownerOf,
+  type RowCounts,
+  SETTLE_MS,
+  sumOf,
+} from '../accounts/erase-account.ts';
+import { countText, line, timeText } from '../text/printable.ts';
+import { accountId } from './arguments.ts';
+import type { AdminCommand, WriteResult, WritingSession } from './command.ts';
+import { CliError, type Io, say, UsageError } from './io.ts';
+import { isOnThisMachine, type Target, type TargetOptions } from './target.ts';
+
+type EraseSession = WritingSession<TargetOptions>;
+
+export function addEraseCommand(group: AdminCommand): void {
+  group
+    .command('erase')
+    .explain(
+      'Erase an account for ever: its data, app keys, gateway key and refused records. It asks for the id unless --yes is given. After an interruption, the same command goes on.',
+      'account erase 42 --dry-run',
+    )
+    .argument('<account>', 'its number', accountId)
+    .writes(erase);
+}
+
+async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
+  const { io, target, table, dryRun, audit } = session;
+  const row = await readAccount(table, id);
+  if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
+  requireWhole(target);
+  const isMarked = row.erased_at_ms !== undefined;
+  if (isMarked) say(io, stateText(row));
+  if (dryRun) {
+    const rows = await countRows(table, id);
+    return {
+      text: `${countText(sumOf(rows), 'row')} would be erased: ${rowsText(rows)}.`,
+      json: { account_id: id, rows },
+    };
+  }
+  if (!isMarked) await confirmErasure(session, row);
+  const change = (done: Action[], started: Action[]) => eraseAll(session, row, done, started);
+  const result = await (row.erasure_ended_at_ms === undefined
+    ? audit.inTransaction(id, '', change, { event: 'AccountErased' })
+    : audit.inTransaction(id, '', change));
+  const { rows, refused, mixed } = result;
+  if (mixed > 0) {
+    const [are, them] = mixed === 1 ? ['is', 'it'] : ['are', 'them'];
+    const left = `${countText(mixed, 'refused message')} with records of other accounts, too, ${are} left`;
+    say(io, `${left}: redrive ${them} (docs/feed.md), which drops the records of this account.`);
+  }
+  const text = `Account ${id} is erased: ${countText(sumOf(rows), 'row')} and ${countText(refused, 'refused message')}. What stays, and for how long: docs/operate.md.`;
+  return { text, json: { account_id: id, rows, refused_messages: refused, mixed_messages: mixed } };
+}
+
+/** @throws UsageError if parts of the account are where this target does not reach */
+function requireWhole({ endpoint, gatewayKeys, ingestQueues }: Target): void {
+  if (endpoint === undefined && !(gatewayKeys && ingestQueues))
+    throw new UsageError(
+      'Pass --stack NAME instead of --table: the account also has a gateway key and refused records.',
+    );
+}
+
+export const stateText = ({ account_id, erased_at_ms = 0, erasure_ended_at_ms: endedMs }: AccountRow) =>
+  endedMs === undefined
+    ? `Account ${account_id} is being erased, since ${timeText(erased_at_ms)}: \`account erase ${account_id}\` goes on.`
+    : `Account ${account_id} was erased, ${timeText(endedMs)}: \`account erase ${account_id}\` looks for what is left.`;
+
+/** Erases the account, and says where it stands. */
+async function eraseAll(
+  { io, target, table }: EraseSession,
+  { account_id: id }: AccountRow,
+  done: readonly Action[],
+  started: readonly Action[],
+) {
+  const rows = await markErased(table, id, io.now(), started);
+  say(io, `Account ${id} is marked as erased: its calls and records are refused.`);
+  await settle(io);
+  await target.gatewayKeys?.remove(id);
+  let mixed = 0;
+  let refused = await dropRefused();
+  let deleted = 0;
+  let saidAt = io.now();
+  for (;;) {
+    const last = await deleteRows(table, id, io.signal, (count) => {
+      deleted += count;
+      if (io.now() - saidAt < SAY_EVERY_MS) return;
+      saidAt = io.now();
+      say(io, `${deleted} rows are deleted.`);
+    });
+    for (const [kind, count] of Object.entries(last) as [keyof RowCounts, number][])
+      rows[kind] = (rows[kind] ?? 0) + count;
+    if (!last.appKey) break;
+    await settle(io);
+  }
+  // Once more, since another reader may have held messages.
+  refused += await dropRefused();
+  await endErasure(table, id, io.now(), done);
+  return { rows, refused, mixed };
+
+  async function dropRefused(): Promise<number> {
+    if (!target.ingestQueues) return 0;
+    mixed = 0;
+    const { meant, failed } = await target.ingestQueues.clearRefused({
+      action: 'drop',
+      isMeant(_refusal, { Body = '', Attributes }) {
+        const owner = ownerOf(id, Body, Attributes?.MessageGroupId);
+        if (owner === 'mixed') mixed += 1;
+        return owner === 'account';
+      },
+      untilMs: Number.POSITIVE_INFINITY,
+      around: (_accounts, _count, change) => change(),
+      signal: io.signal,
+    });
+    if (failed > 0) throw new CliError(`SQS did not delete ${failed} refused records: run the same command again.`);
+    return meant.reduce((sum, { count }) => sum + count, 0);
+  }
+}
+
+const SAY_EVERY_MS = 5_000;
+const STEP_MS = 1_000;
+
+/** Waits, by the clock of the command, for what began before. */
+async function settle(io: Io): Promise<void> {
+  const { now, signal } = io;
+  say(io, `Waiting ${SETTLE_MS / 1000} s for calls and records that came before.`);
+  const untilMs = now() + SETTLE_MS;
+  for (let leftMs = untilMs - now(); leftMs > 0; leftMs = untilMs - now())
+    await sleep(Math.min(leftMs, STEP_MS), undefined, { signal });
+}
+
+/** Asks for the id of the account, also on this machine: nothing brings it back. */
+async function confirmErasure(
+  { io, options, target }: EraseSession,
+  { account_id: id, name }: AccountRow,
+): Promise<void> {
+  if (options.yes) return;
+  const where = isOnThisMachine(target) ? ' on this machine' : '';
+  if (!io.stdin.isTTY || io.stdin.readableEnded)
+    throw new UsageError(line`Pass --yes to erase account ${id} (${name})${where} without confirmation.`);
+  say(io, line`This erases account ${id} (${name})${where}, with all its data, for ever.`);
+  const prompt = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    const answer = await prompt.question('Type the id of the account to erase it: ', { signal: io.signal });
+    if (answer.trim() !== String(id)) throw new CliError('Nothing was erased.');
+  } finally {
+    prompt.close();
+  }
+}
+
+/** Such as `3 appKey, 600 host`. */
+const rowsText = (rows: RowCounts) =>
+  Object.entries(rows)
+    .map(([kind, count]) => `${count} ${kind}`)
+    .sort()
+    .join(', ') || 'nothing but what stays';

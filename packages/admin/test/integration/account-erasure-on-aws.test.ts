@@ -1,0 +1,86 @@
+/** What an erasure does on AWS besides the table: the gateway key, and the queue of refused records. */
+import { hash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { keys } from '../../../../lib/table/keys.ts';
+import { newTable, put, stored } from '../../../../test/support/service.ts';
+import { SETTLE_MS } from '../../accounts/erase-account.ts';
+import { enterFakeAws } from '../support/aws.ts';
+import { runCommand } from '../support/run-admin.ts';
+
+const table = await newTable();
+const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan' };
+const aws = await enterFakeAws({ name: 'Service', outputs });
+Object.assign(outputs, { FeedUrl: `${aws.url}/1/feed`, FeedRefusedUrl: `${aws.url}/1/refused` });
+const run = (command: string) =>
+  runCommand([...command.split(' '), '--region', 'eu-west-1', '--yes'], {
+    now: () => {
+      atMs += SETTLE_MS;
+      return atMs;
+    },
+  });
+let atMs = Date.now();
+for (const id of [4, 42, 421])
+  expect(await run(`account create ${id} --name Acme --stack Service`)).toMatchObject({ exitCode: 0 });
+
+/** The refused messages: those that are hidden are with a reader. */
+const refused = new Map<string, { body: string; group?: string; isHidden?: boolean }>();
+aws.replies.ReceiveMessage = () => {
+  const visible = [...refused].filter(([, { isHidden }]) => !isHidden).slice(0, 2);
+  for (const [, message] of visible) message.isHidden = true;
+  return {
+    Messages: visible.map(([id, { body, group }]) => ({
+      ...{ MessageId: id, ReceiptHandle: id, Body: body, MD5OfBody: hash('md5', body) },
+      ...(group && { Attributes: { MessageGroupId: group } }),
+    })),
+  };
+};
+interface Entries {
+  Entries: { Id: string; ReceiptHandle: string }[];
+}
+aws.replies.DeleteMessageBatch = (input) => {
+  for (const { ReceiptHandle } of (input as unknown as Entries).Entries) refused.delete(ReceiptHandle);
+  return { Successful: [], Failed: [] };
+};
+aws.replies.ChangeMessageVisibilityBatch = (input) => {
+  for (const { ReceiptHandle } of (input as unknown as Entries).Entries)
+    Object.assign(refused.get(ReceiptHandle) ?? {}, { isHidden: false });
+  return { Successful: [], Failed: [] };
+};
+
+it('requires a stack', async () => {
+  const whole = expect.stringContaining('Pass --stack NAME instead of --table');
+  expect(await run(`account erase 42 --table ${table.name}`)).toMatchObject({ exitCode: 2, err: whole });
+});
+
+it('deletes the gateway key before the rows, so that a lack of rights for it leaves them; another run goes on', async () => {
+  const others = aws.gateway.keys.filter(({ name }) => !name.endsWith('-account-42'));
+  aws.gateway.failures = ['AccessDeniedException'];
+  await put(table, keys.member(42, 1), { name: 'Ada' });
+  const denied = expect.stringContaining('AWS denied access');
+  expect(await run('account erase 42 --stack Service')).toMatchObject({ exitCode: 1, err: denied });
+  expect(await stored(table, keys.member(42, 1))).toBeDefined();
+  expect(await run('account erase 42 --stack Service')).toMatchObject({ exitCode: 0 });
+  expect(aws.gateway.keys).toEqual(others);
+  expect(others).toHaveLength(2);
+  expect(await stored(table, keys.member(42, 1))).toBeUndefined();
+  expect((await run('gateway-keys create --stack Service')).out).toBe('Gateway keys of 2 accounts exist.\n');
+});
+
+it('deletes refused messages of the account, and leaves those of others and those with records of others, too', async () => {
+  const record = (account_id: number) => JSON.stringify({ kind: 'host', account_id, host_id: 'Ada' });
+  for (const [id, message] of Object.entries({
+    own: { body: record(42) },
+    other: { body: record(421), group: '421' },
+    cut: { body: '{"account_id": 42, "host_id":"Ad' },
+    unread: { body: JSON.stringify({ account_id: 42, from: '/feed/records', text: record(4) }), group: '42' },
+    'of its group': { body: 'Ada', group: '42' },
+    'of a group of others': { body: 'Bea', group: '4' },
+    mixed: { body: `${record(421)}\n${record(42)}` },
+  }))
+    refused.set(id, message);
+  const { exitCode, out, err } = await run('account erase 42 --stack Service');
+  expect([exitCode, out]).toEqual([0, expect.stringContaining('0 rows and 4 refused messages')]);
+  expect(err).toContain('1 refused message with records of other accounts, too, is left: redrive it');
+  expect([...refused.keys()]).toEqual(['other', 'of a group of others', 'mixed']);
+  expect([...refused.values()].filter(({ isHidden }) => isHidden)).toEqual([]);
+});

@@ -1,0 +1,303 @@
+/** The end of an account: what an erasure deletes and leaves, what it refuses meanwhile and afterwards, and that it goes on after a kill. */
+import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
+import { ACCOUNT_MS } from '../../../../lib/ingest/accounts.ts';
+import type { Table } from '../../../../lib/table/client.ts';
+import { isOfAccount, type Key, keys, parseKey, type RowKind } from '../../../../lib/table/keys.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { ingestOver } from '../../../../test/support/ingest.ts';
+import { newTable, put, putAppKey, stored, testDeps } from '../../../../test/support/service.ts';
+import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
+import { resourcesOf } from '../../../local/template.ts';
+import { putAccount } from '../../accounts/accounts.ts';
+import { SETTLE_MS } from '../../accounts/erase-account.ts';
+import { createErasureWatch } from '../../accounts/erasure-watch.ts';
+import { startAsOperator } from '../support/as-operator.ts';
+import { accountLine, itemLine, lines } from '../support/data-lines.ts';
+import { adminOf } from '../support/run-admin.ts';
+
+const [OWN, OTHER, OTHER_PREFIX] = [42, 421, 4];
+const ID = '64f0000000000000000000a1';
+const NAME = 'Ada Lovelace';
+
+/** The values of a key of each kind besides the account: a kind that is declared is named here, too, or this does not compile. */
+const PARTS = {
+  account: [],
+  appKey: [],
+  listedAccount: [],
+  audit: [1_795_000_000_000, 'id'],
+  lastRecord: ['host'],
+  member: [7],
+  host: ['h#1'],
+  hostStatus: ['h#1'],
+  retirement: ['h#1'],
+  rumResource: [],
+  rumUsage: [],
+  workItem: ['w'],
+  incident: [ID],
+  alert: [ID],
+  alertKey: ['k'],
+  historyEntry: [ID, 5],
+  logPointer: [5],
+  logHead: [],
+  rateCount: ['browse-fleet', 9],
+  idempotency: ['merge-alerts', 'ff'],
+} satisfies Record<RowKind, unknown[]>;
+
+const hashOf = (account: number) => hashAppKey(`key of ${account}`);
+function keyOf(kind: RowKind, account: number): Key {
+  const make = keys[kind] as (...parts: unknown[]) => Key;
+  return kind === 'appKey' ? make(hashOf(account)) : make(account, ...PARTS[kind]);
+}
+
+async function allRows(table: Table) {
+  const pages = paginateScan({ client: table.client }, { TableName: table.name, ConsistentRead: true });
+  return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items) as (Key & Record<string, unknown>)[];
+}
+type Rows = Awaited<ReturnType<typeof allRows>>;
+const kindsOf = (rows: Rows) => rows.map((row) => parseKey(row)?.kind ?? row.pk).sort();
+const of = (account: number, rows: Rows) => rows.filter((row) => isOfAccount(row, account));
+const sorted = (rows: Rows) => rows.toSorted((a, b) => (a.pk + a.sk < b.pk + b.sk ? -1 : 1));
+
+/** A table with accounts that have a row of every kind; a row of no kind, too, in a partition of each. */
+async function newWorld(accounts = [OWN, OTHER, OTHER_PREFIX], table?: Table) {
+  const world = table ?? (await newTable());
+  for (const account of accounts) {
+    await putAccount(world, { account_id: account, name: NAME, permissions: ['monit', 'feed'] });
+    for (const kind of Object.keys(PARTS) as RowKind[])
+      if (kind !== 'account' && kind !== 'listedAccount' && kind !== 'appKey')
+        await put(world, keyOf(kind, account), { text: NAME });
+    await put(world, { pk: `ACCOUNT#${account}#OF_NO_KIND`, sk: 'x' }, { text: NAME });
+    // Not in the list of its account, as after a restore.
+    await putAppKey(world, { account_id: account }, `key of ${account}`);
+  }
+  return { table: world, admin: adminOf(world) };
+}
+
+const asOperator = await startAsOperator(dynamodbEndpoint());
+afterAll(asOperator.close);
+
+/** A clock that is past the wait at its second look. */
+const leaping = () => {
+  let atMs = Date.now();
+  return () => (atMs += SETTLE_MS);
+};
+const erase = (admin: ReturnType<typeof adminOf>, account = OWN) =>
+  admin(`account erase ${account} --yes`, { now: leaping() });
+
+describe('account erase', () => {
+  it('deletes the rows of every kind, and leaves a mark without data, the audit, and other accounts as they are', async () => {
+    const { table, admin } = await newWorld();
+    const before = await allRows(table);
+    expect(new Set(kindsOf(before)).size).toBe(Object.keys(PARTS).length + 3);
+    const dry = await admin(`account erase ${OWN} --dry-run --json`);
+    const rows = Object.fromEntries(
+      Object.keys(PARTS).flatMap((kind) => (['account', 'audit'].includes(kind) ? [] : [[kind, 1]])),
+    );
+    expect(JSON.parse(dry.out)).toEqual({ dry_run: true, account_id: OWN, rows: { ...rows, unknown: 1 } });
+    expect(sorted(await allRows(table))).toEqual(sorted(before));
+
+    const { exitCode, out, err } = await erase(adminOf(table, asOperator.endpoint));
+    expect([exitCode, out]).toEqual([
+      0,
+      expect.stringMatching(/^Account 42 is erased: 19 rows and 0 refused messages\./),
+    ]);
+    // Once more for the key that the account did not list, which worked until it was deleted.
+    const waiting = 'Waiting 100 s for calls and records that came before.\n';
+    expect(err.replaceAll('17 rows are deleted.\n', '')).toBe(
+      `Account 42 is marked as erased: its calls and records are refused.\n${waiting}${waiting}`,
+    );
+    const after = await allRows(table);
+    for (const other of [OTHER, OTHER_PREFIX]) expect(sorted(of(other, after))).toEqual(sorted(of(other, before)));
+    const left = of(OWN, after);
+    expect(kindsOf(left)).toEqual(['account', 'audit', 'audit']);
+    const [mark] = left.filter((row) => parseKey(row)?.kind === 'account');
+    const times = { erased_at_ms: expect.any(Number), erasure_ended_at_ms: expect.any(Number) };
+    const state = { account_id: OWN, name: '', permissions: [], cursor_secret: new Uint8Array(), suspended: true };
+    expect(mark).toEqual({ ...keys.account(OWN), ...state, ...times, revision: expect.any(Number) });
+    expect(after.filter(({ command }) => command === 'account erase')).toMatchObject([
+      { result: 'done', event: 'AccountErased' },
+    ]);
+  });
+
+  it('is asked for with the id, also on this machine, and does nothing without it', async () => {
+    const { table, admin } = await newWorld([OWN]);
+    const before = sorted(await allRows(table));
+    const needs = expect.stringContaining(`Pass --yes to erase account ${OWN} (${NAME}) on this machine without`);
+    expect(await admin(`account erase ${OWN}`)).toMatchObject({ exitCode: 2, err: needs });
+    const asked = await admin(`account erase ${OWN}`, { terminal: true, stdin: 'y\n' });
+    expect(asked).toMatchObject({ exitCode: 1, err: expect.stringContaining('Nothing was erased.') });
+    expect(sorted(await allRows(table))).toEqual(before);
+    const answered = await admin(`account erase ${OWN}`, { terminal: true, stdin: `${OWN}\n`, now: leaping() });
+    expect(answered).toMatchObject({ exitCode: 0, err: expect.stringContaining('with all its data, for ever.') });
+    expect(await admin('account erase 7 --yes')).toMatchObject({
+      exitCode: 1,
+      err: 'Account 7 does not exist: `account list` shows all accounts.\n',
+    });
+  });
+
+  it('waits for longer than anything that began before may still write', () => {
+    const functions = Object.entries(resourcesOf(inject('template'), 'AWS::Lambda::Function'));
+    const [, ingest] = functions.find(([id]) => /^ingestrecords/i.test(id)) ?? [];
+    expect(SETTLE_MS).toBeGreaterThan(ACCOUNT_MS + ingest?.Properties.Timeout * 1_000);
+  });
+
+  it('ends the use of the id at once: nothing creates, changes or lists it, and no key of it works', async () => {
+    const { table, admin } = await newWorld([OWN]);
+    const appKey = (await admin(`app-key issue --account ${OWN}`)).out.trim();
+    await admin('account create 50 --name Other');
+    const stop = new AbortController();
+    const onErr = (text: string) => {
+      if (text.includes('Waiting')) stop.abort();
+    };
+    expect(await admin(`account erase ${OWN} --yes`, { signal: stop.signal, onErr })).toMatchObject({
+      exitCode: 130,
+      err: expect.stringMatching(/Stopped\. Run the same command again to finish\.\n$/),
+    });
+    const find = (key: string) => createAppKeys(testDeps(table)).find(key);
+    expect(await find(appKey)).toBeUndefined();
+    expect(await stored(table, keys.member(OWN, 7))).toBeDefined();
+    const refusals = async () => {
+      for (const [args, stdin] of [
+        [`account create ${OWN} --name ${NAME.split(' ')[0]}`],
+        [`account grant ${OWN} monit`],
+        [`account unsuspend ${OWN}`],
+        [`account rename ${OWN} Acme`],
+        [`app-key issue --account ${OWN}`],
+        [`export --account ${OWN}`],
+        ['import -', lines(accountLine(OWN))],
+        ['import -', lines(accountLine(OWN), itemLine(OWN))],
+        ['import -', lines(itemLine(OWN))],
+        ['import -', lines({ kind: 'app_key', account_id: OWN, app_key: 'k'.repeat(43) })],
+      ] as const) {
+        const result = await admin(args, { stdin: stdin ?? '' });
+        expect([args, result.exitCode, result.err]).toEqual([
+          args,
+          1,
+          expect.stringMatching(/\b42 (was|is being) erased/),
+        ]);
+      }
+      expect((await admin('account list --json')).out).not.toContain(String(OWN));
+    };
+    await refusals();
+    const shown = await admin(`account show ${OWN}`);
+    expect(shown).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^Account 42 is being erased, since /) });
+    const check = await admin('check');
+    expect([check.exitCode, check.out]).toEqual([3, 'erasure_unfinished: account 42: run `account erase 42` again\n']);
+    const { exitCode, err } = await erase(admin);
+    expect([exitCode, err]).toEqual([
+      0,
+      expect.stringMatching(/^Account 42 is being erased, since .*: .* goes on\.\n/),
+    ]);
+    await refusals();
+    expect(await admin('check')).toMatchObject({ exitCode: 0, out: 'No problems found.\n' });
+    const audit = JSON.parse((await admin(`audit --account ${OWN} --json`)).out);
+    const erasures = audit.filter(({ command }: { command: string }) => command === 'account erase');
+    expect(erasures.map(({ result }: { result: string }) => result)).toEqual(['failed', 'done']);
+  });
+
+  it('refuses records that arrive later, and keeps nothing of their text: of good ones, bad ones, and ones that are no JSON', async () => {
+    const { table, admin } = await newWorld([OWN, OTHER]);
+    await erase(admin);
+    const before = sorted(await allRows(table));
+    const ingest = ingestOver(table);
+    const good = { kind: 'member', account_id: OWN, member_id: 1, name: NAME };
+    const others = { ...good, account_id: OTHER, kind: 'unheard of', name: 'of another' };
+    const bodies = [
+      [good, { ...good, kind: 'unheard of' }, others].map((line) => JSON.stringify(line)).join('\n'),
+      `{"account_id": ${OWN}, "name": "${NAME}`,
+      `${JSON.stringify(good)}\n`.repeat(1_001),
+      JSON.stringify({ account_id: OWN, from: '/feed/records', text: NAME }),
+    ];
+    expect((await ingest.deliver(bodies)).batchItemFailures).toEqual([]);
+    expect(ingest.refused.map(({ body }) => body)).toEqual([JSON.stringify(others)]);
+    expect(JSON.stringify(ingest.deps.log.lines)).not.toContain(NAME);
+    expect(ingest.deps.log.lines).toContainEqual({
+      ...{ level: 'warn', message: 'records of an erased account dropped' },
+      fields: { account_id: String(OWN), records: 1 },
+    });
+    expect(ingest.counts()).toEqual({ records: 0, late: 0, refused: 6, failed: 0 });
+    expect(sorted(await allRows(table))).toEqual(before);
+  });
+
+  it.each(['is not carried out', 'loses its reply'])(
+    'goes on after a run that ended at any call, which %s',
+    async (how) => {
+      const { table } = await newWorld([]);
+      let left = 0;
+      const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async (_call, reply, send) => {
+        left -= 1;
+        if (left >= 0 || how === 'loses its reply') {
+          const { status, headers, body } = await send();
+          if (left >= 0) return void reply.writeHead(status, headers).end(body);
+        }
+        // No retry helps.
+        const error = { __type: 'com.amazon.coral.service#AccessDeniedException', message: 'dead' };
+        reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
+      });
+      onTestFinished(proxy.close);
+      const [dying, living] = [adminOf(table, proxy.endpoint), adminOf(table)];
+      let exitCode = 1;
+      for (let calls = 1; exitCode !== 0; calls += 1) {
+        const account = 1_000 + calls;
+        await newWorld([account], table);
+        left = calls;
+        ({ exitCode } = await erase(dying, account));
+        if (exitCode !== 0) expect(await erase(living, account)).toMatchObject({ exitCode: 0 });
+        const rows = of(account, await allRows(table));
+        expect(new Set(kindsOf(rows)), `after ${calls} calls`).toEqual(new Set(['account', 'audit']));
+        expect((await stored(table, keys.account(account))).erasure_ended_at_ms).toBeGreaterThan(0);
+      }
+      expect((await living('check')).out).toBe('No problems found.\n');
+    },
+  );
+});
+
+it('looks once more after it has deleted rows, and deletes what was written meanwhile', async () => {
+  const { table } = await newWorld([OWN]);
+  const { pk, sk } = keys.appKey(hashOf(OWN)); // a key that is found leads to another look
+  await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  let scans = 0;
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
+    const { status, headers, body } = await send();
+    if (action === 'Scan') scans += 1;
+    if (action === 'Scan' && scans === 1) await put(table, keys.member(OWN, 8), { name: NAME });
+    reply.writeHead(status, headers).end(body);
+  });
+  onTestFinished(proxy.close);
+  const erased = expect.stringContaining('is erased: 19 rows');
+  expect(await erase(adminOf(table, proxy.endpoint))).toMatchObject({ exitCode: 0, out: erased });
+  expect([scans, kindsOf(of(OWN, await allRows(table)))]).toEqual([3, ['account', 'audit', 'audit']]);
+});
+
+it('an import that began before the erasure writes no further row', async () => {
+  const { table, admin } = await newWorld([OWN]);
+  let isErased = false;
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
+    // After the file was checked, and before the first row is written.
+    if (!isErased && action === 'PutItem') {
+      isErased = true;
+      await erase(admin);
+    }
+    const { status, headers, body } = await send();
+    reply.writeHead(status, headers).end(body);
+  });
+  onTestFinished(proxy.close);
+  const importing = adminOf(table, proxy.endpoint);
+  const result = await importing('import -', { stdin: lines(itemLine(OWN)) });
+  expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining('Account 42 was erased') });
+  expect(kindsOf(of(OWN, await allRows(table)))).not.toContain('workItem');
+});
+
+it('what writes for long looks every 30 s whether the account is erased', async () => {
+  const { table, admin } = await newWorld([OWN]);
+  let nowMs = 0;
+  const requireKept = createErasureWatch(table, { now: () => nowMs, monotonicNow: () => nowMs });
+  await requireKept(OWN);
+  await erase(admin);
+  nowMs = ACCOUNT_MS - 1;
+  await requireKept(OWN);
+  nowMs = ACCOUNT_MS;
+  await expect(requireKept(OWN)).rejects.toThrow(`account ${OWN} was erased`);
+});

@@ -1,0 +1,238 @@
+/** A region fails while changes of it are under way: the failover to a standby, what arrives late, and the way back. */
+import { randomUUID } from 'node:crypto';
+import { text as textOf } from 'node:stream/consumers';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { expect, it, vi } from 'vitest';
+import { Endpoint } from '../../../../lib/aws/endpoint.ts';
+import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
+import { readLogHead } from '../../../../lib/operations/merge-alerts/log-head.ts';
+import { type Key, keys } from '../../../../lib/table/keys.ts';
+import { getRow } from '../../../../lib/table/read.ts';
+import { mergesOf } from '../../../../test/integration/merge-alerts/merging.ts';
+import { SEED, seededRandom } from '../../../../test/support/chance.ts';
+import { textOf as documentOf } from '../../../../test/support/documents.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { relayed } from '../../../../test/support/events.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
+import { serve } from '../../../../test/support/serve.ts';
+import { everythingIn, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { streamRecord } from '../../relay/stream-record.ts';
+import { timeText } from '../../text/printable.ts';
+import { enterFakeAws } from '../support/aws.ts';
+import { createReplica, createReplication, type Replica, streamOfReplica } from '../support/replicas.ts';
+import { type AdminOptions, runCommand } from '../support/run-admin.ts';
+import { steady, stepsOf, walk } from '../support/walk.ts';
+
+type Stack = { outputs?: Record<string, string>; parameters: { Standby: string } };
+const first: Stack = { parameters: { Standby: 'false' } };
+const second: Stack = { parameters: { Standby: 'true' } };
+const aws = await enterFakeAws({
+  name: 'Other',
+  outputs: {},
+  others: { IncidentMonitoringRum: first, IncidentMonitoringRumStandby: second },
+});
+// DynamoDB Local itself keeps the tables of regions apart.
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', new Endpoint(dynamodbEndpoint()).url);
+vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB_STREAMS', new Endpoint(dynamodbEndpoint()).url);
+
+const inFirst = (args: string, options?: AdminOptions) =>
+  runCommand([...args.split(' '), '--stack', 'IncidentMonitoringRum', '--region', 'eu-west-1', '--yes'], options);
+const inSecond = (args: string, options?: AdminOptions) =>
+  runCommand(
+    [...args.split(' '), '--stack', 'IncidentMonitoringRumStandby', '--region', 'eu-central-1', '--yes'],
+    options,
+  );
+const FAILOVER = 'failover --from eu-west-1 --from-stack IncidentMonitoringRum';
+
+/** Two regions, with changes in the first of which a part has arrived in the second: a small and a large merge, a suspension, a deletion. */
+async function newWorld(part: number) {
+  const name = `test-${randomUUID()}`;
+  const west = await createReplica(name, 'eu-west-1');
+  const central = await createReplica(name, 'eu-central-1');
+  const { readStreams, replicate } = createReplication([west, central], seededRandom(SEED + part));
+  const outputs = { TableName: name, AccountPlanId: 'plan', FeedUrl: `${aws.url}/1/Feed` };
+  Object.assign(first, { outputs, parameters: { Standby: 'false' } });
+  Object.assign(second, { outputs, parameters: { Standby: 'true' } });
+  aws.setQueue({ ApproximateNumberOfMessages: '3' });
+
+  const tenant = await newAccount(west.table);
+  const { account } = tenant;
+  const incidents = [await tenant.incident({ title: 'one' }), await tenant.incident({ title: 'two' })];
+  const [one = '', two = ''] = incidents;
+  const alerts = await tenant.alerts(6, one);
+  const merges = mergesOf(west.table, tenant, incidents);
+  expect((await inFirst('account create 77 --name Suspended')).exitCode).toBe(0);
+  const key = (await inFirst('app-key issue --account 77')).out.trim();
+  expect(key).not.toBe('');
+  await merges.merge({ alert_ids: alerts.slice(0, 2), incident_id: two });
+  await replicate();
+  expect(await everythingIn(central.table)).toBe(await everythingIn(west.table));
+
+  // Its clock is ahead.
+  const now = () => Date.now() + 4 * 60_000;
+  const body = { alert_ids: alerts.slice(1), incident_id: two, title: 'three' };
+  await merges.merge(body, { requestId: 'large-one', now });
+  await merges.merge({ alert_ids: alerts.slice(0, 2), incident_id: one }, { requestId: 'small-one', now });
+  await inFirst('account suspend 77');
+  await put(west.table, keys.workItem(account, 'w'), { work_item_id: 'w', version: 2, deleted_at_ms: Date.now() });
+  await replicate(part);
+  /** Merges in the second region. */
+  const again = mergesOf(central.table, tenant, incidents);
+  return {
+    ...{ west, central, outputs, readStreams, replicate, account, incidents, alerts, merges, again },
+    appKey: key,
+  };
+}
+
+const check = async () => JSON.parse((await inSecond('check --json')).out);
+const letIn = ({ table }: Replica, appKey: string) => createAppKeys(testDeps(table)).find(appKey);
+
+it(`a region is lost when a third of its last changes has arrived, and comes back (SEED=${SEED})`, async () => {
+  const world = await newWorld(0.3);
+  const { west, central, outputs, readStreams, replicate, account, alerts, merges, again, appKey } = world;
+  const [one = ''] = world.incidents;
+  expect(await inSecond(FAILOVER)).toMatchObject({
+    exitCode: 1,
+    err: expect.stringContaining(
+      'AWS_REGION=eu-west-1 npx cdk deploy -c stackName=IncidentMonitoringRum --parameters Standby=true',
+    ),
+  });
+  first.parameters.Standby = 'true';
+  const unarrived = await inSecond(FAILOVER);
+  expect(unarrived).toMatchObject({ exitCode: 1, err: expect.stringMatching(/\d changes? of eu-west-1 not arrived/) });
+  const arrived = (await again.entries()).map(({ entry }) => entry.request_id);
+  for (const { entry } of await merges.entries())
+    expect(unarrived.out.includes(`request_id ${entry.request_id}`)).toBe(!arrived.includes(entry.request_id));
+  expect(unarrived.out).toContain('Messages in its FeedUrl: 3.');
+
+  delete first.outputs;
+  const silent = await inSecond(FAILOVER);
+  expect(silent).toMatchObject({ exitCode: 1, err: expect.stringContaining('eu-west-1 does not answer: ') });
+  const before = await everythingIn(central.table);
+  const rehearsal = await inSecond(`${FAILOVER} --dry-run`);
+  expect(rehearsal).toMatchObject({ exitCode: 0, err: expect.stringContaining('Reading them took') });
+  expect(rehearsal.out).toMatch(/The latest merge or command that has arrived: 20\d\d-/);
+  expect(await everythingIn(central.table)).toBe(before);
+
+  // The operator stops it before its last step, and runs it again.
+  const stop = new AbortController();
+  const onErr = (text: string) => text.includes('Step: gateway keys') && stop.abort();
+  expect(await inSecond(`${FAILOVER} --accept-loss`, { signal: stop.signal, onErr })).toMatchObject({ exitCode: 130 });
+  const ready = await inSecond(`${FAILOVER} --accept-loss`);
+  expect(ready).toMatchObject({
+    exitCode: 0,
+    out: expect.stringContaining('stackName=IncidentMonitoringRumStandby --parameters Standby=false'),
+  });
+  expect((await inSecond('account unsuspend 77')).err).toContain('This stack is a standby');
+  second.parameters.Standby = 'false';
+  expect(await check()).toEqual([]);
+
+  // Merges of the region that serves now come after all of the other.
+  const { last } = await readLogHead(west.table, account);
+  await again.merge({ alert_ids: alerts.slice(3), incident_id: one });
+  const newest = Math.max(...(await again.entries()).map(({ entry }) => entry.sequence));
+  expect(newest).toBeGreaterThan(last);
+
+  // The failed region comes back with what it had not sent.
+  await readStreams();
+  await replicate();
+  first.outputs = outputs;
+  const late = await inSecond(FAILOVER);
+  expect(late).toMatchObject({ exitCode: 0, out: expect.stringContaining('The failover is complete.') });
+  expect(await check()).toEqual([]);
+  expect(await letIn(central, appKey)).toBeUndefined();
+  const audit = JSON.parse((await inSecond('audit --account 77 --json')).out) as { command: string; target: string }[];
+  expect(new Set(audit.flatMap(({ command, target }) => (command === 'failover' ? [target] : [])))).toEqual(
+    new Set(['accounts and keys', 'gateway keys', 'order of merges', 'merges']),
+  );
+
+  // Each region's relay makes of a change the same event, by its id.
+  const events = await Promise.all([eventsOf(west, account), eventsOf(central, account)]);
+  const [ofWest = [], ofCentral = []] = events.map((all) => all.map(({ detail }) => detail.id));
+  expect(ofCentral.filter((id) => ofWest.includes(id)).length).toBeGreaterThan(2);
+  const changes = Map.groupBy(events.flat(), ({ type, detail }) =>
+    [type, detail.incident_id, detail.sequence, detail.work_item_id].join(' '),
+  );
+  for (const [change, told] of changes)
+    expect([change, new Set(told.map(({ detail }) => detail.id)).size]).toEqual([change, 1]);
+});
+
+it('a failover lists what has not arrived, each kind of change, and refuses what is no other region', async () => {
+  const { west, merges, account, outputs } = await newWorld(0);
+  first.parameters.Standby = 'true';
+  const { out } = await inSecond(FAILOVER);
+  for (const { entry } of await merges.entries())
+    if (entry.request_id.endsWith('-one'))
+      expect(out).toMatch(`account ${account}, merge ${entry.incident_id}, ${timeText(entry.at_ms)}, by `);
+  const hash = [...((await getRow(west.table, keys.account(77)))?.app_keys ?? [])].join();
+  for (const change of ['account suspended', `app key ${appKeyIdOf(hash)}`, 'command account suspend'])
+    expect(out).toContain(`Not arrived: account 77, ${change}`);
+  expect(out).toContain(`Not arrived: account ${account}, deletion w, `);
+  // Erased in the first region: its mark is a later state of the account.
+  const { pk, sk, ...row } = (await stored(west.table, keys.account(77))) as Key & { revision: number };
+  await put(west.table, { pk, sk }, { ...row, revision: row.revision + 1, erased_at_ms: Date.now() });
+  await west.table.client.send(new DeleteCommand({ TableName: west.table.name, Key: keys.listedAccount(77) }));
+  expect((await inSecond(FAILOVER)).out).toContain('Not arrived: account 77, account erased');
+  const reported = JSON.parse((await inSecond(`${FAILOVER} --dry-run --json`)).out);
+  expect(reported.missing.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
+    'account',
+    'app key',
+    'command',
+    'deletion',
+    'merge',
+    'merge',
+  ]);
+
+  const here = await inSecond('failover --from eu-central-1');
+  expect(here).toMatchObject({ exitCode: 2, err: expect.stringContaining('must be the other region') });
+  first.outputs = { ...outputs, TableName: 'Another' };
+  expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 2, err: expect.stringContaining('not replicas of one') });
+});
+
+it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${SEED})`, async () => {
+  const { west, central, replicate, appKey } = await newWorld(0.6);
+  const deploy = await serve(async (request, response) => {
+    const [region = '', standby = ''] = (await textOf(request)).split(' ');
+    const stack = region === 'eu-west-1' ? first : second;
+    // The first region's last changes arrive late, and all of the second once it is fenced.
+    if (stack === second && standby === 'true') await replicate();
+    stack.parameters.Standby = standby;
+    response.end();
+  });
+  const [, section = ''] = /## Fail over to another region\n(.*?)\n## /s.exec(documentOf('docs/operate.md')) ?? [];
+  const steps = stepsOf(section);
+  const { printed, exitCode } = await walk(steps, {
+    adapt: (script) =>
+      `curl_deploy() { command curl -sS ${deploy} --data "$AWS_REGION $1"; }\n${script}`
+        .replace('admin -- "$@"', 'admin -- "$@" --yes')
+        .replaceAll(
+          /^(AWS_REGION=\S+ )?npx cdk deploy .*Standby=(\w+)$/gm,
+          (_all, region = '', standby) => `${region}curl_deploy ${standby}`,
+        ),
+    env: {},
+  });
+  expect(exitCode).toBe(0);
+  for (const [index, { output }] of steps.entries())
+    if (output) expect(steady(printed[index] ?? '')).toContain(steady(output));
+  expect(printed[0]).toContain('Reading them took');
+  expect(printed[1]).toMatch(/\d changes? of eu-west-1 not arrived/);
+  expect(printed[2]).toContain('stackName=IncidentMonitoringRumStandby --parameters Standby=false');
+  expect(printed.at(4)).not.toMatch(/lost|not arrived/i);
+  expect(printed.at(4)).toMatch(/The failover is complete\.\s*$/);
+  await replicate();
+  expect(await everythingIn(central.table)).toBe(await everythingIn(west.table));
+  for (const region of [west, central]) expect(await letIn(region, appKey)).toBeUndefined();
+  expect(await check()).toEqual([]);
+});
+
+/** The events that relay would publish of an account's changes in a region. */
+async function eventsOf(replica: Replica, account: number) {
+  const prefix = `ACCOUNT#${account}#`;
+  const records = (await streamOfReplica(replica)).map(streamRecord);
+  return (
+    await relayed(
+      replica.table,
+      records.filter(({ dynamodb }) => dynamodb?.Keys?.pk?.S?.startsWith(prefix)),
+    )
+  ).events;
+}
