@@ -1,11 +1,14 @@
-import { type App, type Stack, Validations } from 'aws-cdk-lib';
+import { type App, type Stack, Token, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 
 const ID_PREFIX = 'AwsSolutions::AwsSolutions-';
 
 /** A finding of cdk-nag that does not stop synthesis. */
 interface AcknowledgedFinding {
-  /** The AwsSolutions rule. For some rules the finding itself follows in brackets, with `<Stack>` for the stack's name. */
+  /**
+   * The AwsSolutions rule. For some rules the finding itself follows in brackets, with `<Stack>` for the stack's name, and partition,
+   * region and account as they are without credentials.
+   */
   readonly rule: string;
   /** The constructs that may have the finding, by their paths in the stack. */
   readonly paths: RegExp;
@@ -83,13 +86,17 @@ const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
 /** Checks the app by cdk-nag's AwsSolutions rules. A finding that `ACKNOWLEDGED` does not list stops synthesis. */
 export function addChecks(app: App, stack: Stack): void {
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  const { stackName, partition, region, account } = stack;
+  const place = { '<AWS::Partition>': partition, '<AWS::Region>': region, '<AWS::AccountId>': account };
+  const known = Object.entries(place).filter(([, name]) => !Token.isUnresolved(name));
+  /** The names of a finding: with the place in place of the placeholders, if it is known, or without, as in policies of AWS. */
+  const idsOf = (rule: string) => {
+    const id = `${ID_PREFIX}${rule.replace('<Stack>', stackName)}`;
+    return new Set([id, known.reduce((text, [placeholder, name]) => text.replaceAll(placeholder, name), id)]);
+  };
   for (const construct of stack.node.findAll()) {
     const path = construct.node.path.slice(stack.node.path.length + 1);
     for (const { rule, paths, reason } of ACKNOWLEDGED)
-      if (paths.test(path))
-        Validations.of(construct).acknowledge({
-          id: `${ID_PREFIX}${rule.replace('<Stack>', stack.stackName)}`,
-          reason,
-        });
+      if (paths.test(path)) for (const id of idsOf(rule)) Validations.of(construct).acknowledge({ id, reason });
   }
 }

@@ -33,14 +33,15 @@ const SYNTH = {
   'aws:cdk:enable-path-metadata': true,
 };
 
+/** What `cdk deploy` tells the app, by its credentials. */
+const PLACE = { CDK_DEFAULT_ACCOUNT: '123456789012', CDK_DEFAULT_REGION: 'eu-central-1' };
+
 using folder = mkdtempDisposableSync(join(tmpdir(), 'cfn-lint-'));
 const templates: string[] = [];
 for (const [index, settings] of DEPLOYMENTS.entries()) {
   const CDK_OUTDIR = join(folder.path, String(index));
   const CDK_CONTEXT_JSON = JSON.stringify({ ...cdk.context, stages: {}, ...SYNTH, ...settings });
-  // Replicas require that synthesis knows the region.
-  const place = settings.replicaRegions && { CDK_DEFAULT_ACCOUNT: '123456789012', CDK_DEFAULT_REGION: 'eu-central-1' };
-  await run('node', ['infra/app.ts'], { CDK_OUTDIR, CDK_CONTEXT_JSON, ...place });
+  await run('node', ['infra/app.ts'], { CDK_OUTDIR, CDK_CONTEXT_JSON, ...PLACE });
   templates.push(join(CDK_OUTDIR, `${settings.stackName ?? 'IncidentMonitoringRum'}.template.json`));
 }
 const config = join(import.meta.dirname, 'cfn-lint.yaml');

@@ -91,7 +91,7 @@ async function expectEnd(line: string, code: number, printed: RegExp, variables:
 
 /** Expects the exit codes of docs/api.md, and a line that says why. */
 async function expectFailures(line: string, variables: Record<string, string> = {}): Promise<void> {
-  const lastLine = (text: string) => new RegExp(`^(host_id.*\\n|"host_id".*\\n)?${text}.*\\ncode \\d\\n$`);
+  const lastLine = (text: string) => new RegExp(`^(host_id.*\\n|"host_id".*\\r\\n)?${text}.*\\ncode \\d\\n$`);
   await expectEnd(line, EXIT.failed, lastLine('Unauthorized: '), { ...variables, APP_KEY: 'wrong' });
   await expectEnd(line, EXIT.wrongUse, lastLine('Set APP_KEY '), { ...variables, APP_KEY: '' });
   const nothingThere = { ...variables, BASE_URL: 'http://127.0.0.1:65535' };

@@ -26,23 +26,32 @@ function stackOf(context: Record<string, string> = {}, env = {}) {
   return { app, outdir, stack: new ServiceStack(app, 'Preview', { env }) };
 }
 
-it("cdk-nag's AwsSolutions rules find nothing but the wildcard permission that this test adds to a function", () => {
-  const { app, outdir, stack } = stackOf({ pageTo: 'ops@example.com', backupVaultArn: VAULT });
-  addChecks(app, stack);
-  const widened = stack.node.findAll().find((construct) => construct instanceof LambdaFunction);
-  widened?.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: ['*'] }));
-  expect(() => app.synth()).toThrow('validation-report.json');
-  const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8')) as {
-    pluginReports: { violations: { ruleName: string; violatingConstructs: { constructPath: string }[] }[] }[];
-  };
-  const found = pluginReports.flatMap(({ violations }) =>
-    violations.flatMap(({ ruleName, violatingConstructs }) =>
-      violatingConstructs.map(({ constructPath }) => `${ruleName} ${constructPath}`),
-    ),
-  );
-  const role = widened?.node.path.replace(/Function$/, 'Role/DefaultPolicy/Resource');
-  expect(found).toEqual([`AwsSolutions-IAM5[Resource::*] ${role}`]);
-});
+const HERE = { account: '123456789012', region: 'eu-west-1' };
+
+it.each([
+  ['without credentials', {}],
+  // As `cdk deploy` synthesizes it.
+  ['with those of an account and a region', HERE],
+])(
+  "cdk-nag's AwsSolutions rules find nothing but the wildcard permission that this test adds to a function: %s",
+  (_what, env) => {
+    const { app, outdir, stack } = stackOf({ pageTo: 'ops@example.com', backupVaultArn: VAULT }, env);
+    addChecks(app, stack);
+    const widened = stack.node.findAll().find((construct) => construct instanceof LambdaFunction);
+    widened?.addToRolePolicy(new PolicyStatement({ actions: ['dynamodb:GetItem'], resources: ['*'] }));
+    expect(() => app.synth()).toThrow('validation-report.json');
+    const { pluginReports } = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8')) as {
+      pluginReports: { violations: { ruleName: string; violatingConstructs: { constructPath: string }[] }[] }[];
+    };
+    const found = pluginReports.flatMap(({ violations }) =>
+      violations.flatMap(({ ruleName, violatingConstructs }) =>
+        violatingConstructs.map(({ constructPath }) => `${ruleName} ${constructPath}`),
+      ),
+    );
+    const role = widened?.node.path.replace(/Function$/, 'Role/DefaultPolicy/Resource');
+    expect(found).toEqual([`AwsSolutions-IAM5[Resource::*] ${role}`]);
+  },
+);
 
 it('the CDK app names the stack as the setting says, for the credentials, in a folder that only its owner can open', async () => {
   vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stackName: 'Staging', 'aws:cdk:bundling-stacks': [] }));
@@ -68,11 +77,10 @@ it('a gateway response that changes is deployed, by a new deployment', () => {
 });
 
 it('a table to adopt is refused if it is in another account or region, as far as synthesis knows them', () => {
-  const here = { account: '123456789012', region: 'eu-west-1' };
   const adopt = (env: object) => () => stackOf({ adoptTable: OLD_STREAM }, env);
   for (const elsewhere of [{ region: 'eu-central-1' }, { account: '210987654321' }])
-    expect(adopt({ ...here, ...elsewhere })).toThrow('names a table of account 123456789012 in eu-west-1');
-  for (const env of [here, {}]) expect(adopt(env)).not.toThrow();
+    expect(adopt({ ...HERE, ...elsewhere })).toThrow('names a table of account 123456789012 in eu-west-1');
+  for (const env of [HERE, {}]) expect(adopt(env)).not.toThrow();
 });
 
 /** What synthesis prints. */

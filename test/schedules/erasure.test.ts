@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { hashAppKey } from '../../lib/http/app-keys.ts';
 import { isUnavailable } from '../../lib/shared/concurrency.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { isOfAccount, type Key, parseKey } from '../../lib/table/keys.ts';
+import { isOfAccount, type Key, keys, parseKey } from '../../lib/table/keys.ts';
 import {
   AccountError,
   changeAccount,
@@ -96,8 +97,12 @@ onSchedules(
       }
     }
     const running = each.processes.map(({ name, fate }) => ({ name, ended: run(name, fate) }));
+    const rowsLeft = () => (schedule.items() as unknown as Key[]).filter((row) => isOfAccount(row, account));
     async function erase(): Promise<void> {
       await step((through) => markErased(through, account, NOW, audit('started')));
+      // The account does not list the tenant's own key.
+      const keysLeft = rowsLeft().filter((row) => parseKey(row)?.kind === 'appKey');
+      expect(keysLeft).toMatchObject([keys.appKey(hashAppKey(tenant.appKey))]);
       await Promise.all(
         running.filter(({ name }) => (BOUNDED as readonly Name[]).includes(name)).map(({ ended }) => ended),
       );
@@ -106,8 +111,7 @@ onSchedules(
     }
     await schedule.run<unknown>([erase(), ...running.map(({ ended }) => ended)]);
 
-    const left = (schedule.items() as unknown as Key[]).filter((row) => isOfAccount(row, account));
-    expect(new Set(left.map((row) => parseKey(row)?.kind))).toEqual(new Set(['account', 'audit']));
+    expect(new Set(rowsLeft().map((row) => parseKey(row)?.kind))).toEqual(new Set(['account', 'audit']));
     const mark = await readAccount(table, account);
     expect(mark).toMatchObject({ name: '', permissions: [], erasure_ended_at_ms: NOW });
     expect(mark).not.toHaveProperty('gateway_key');

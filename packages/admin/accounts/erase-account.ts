@@ -86,13 +86,15 @@ export async function countRows(table: Table, account: Int64): Promise<RowCounts
  * Marks the account as erased, takes it off the list of accounts, and deletes the app keys that it lists. From now on nothing can change it,
  * and its records are refused. An account that is marked already stays so.
  * @param started written in the same transaction
+ * @returns how many rows of each kind it has deleted
  */
 export async function markErased(
   table: Table,
   account: Int64,
   nowMs: number,
   started: readonly Action[],
-): Promise<void> {
+): Promise<RowCounts> {
+  const counts: RowCounts = {};
   const empty = { name: '', permissions: [], cursor_secret: new Uint8Array(), gateway_key: undefined };
   const mark = set({ ...empty, suspended: true, untold: undefined, erased_at_ms: nowMs });
   for (;;) {
@@ -100,15 +102,20 @@ export async function markErased(
     if (!row) throw new AccountError(`account ${account} no longer exists`);
     if (row.erased_at_ms !== undefined) {
       // A key that was issued meanwhile is listed here, too; later nobody can issue one.
-      const remove = (hash: string) => deleteRow(table, keys.appKey(hash), is('account_id', account));
-      return forEach(row.app_keys ?? [], remove);
+      await forEach(row.app_keys ?? [], async (hash) => {
+        const key = keys.appKey(hash);
+        if ((await deleteRow(table, key, is('account_id', account))).done) count(counts, [key]);
+      });
+      return counts;
     }
     const update = expression`${mark} ADD revision ${1}`;
-    await transact(table, [
+    const listed = keys.listedAccount(account);
+    const actions = [
       updateAction(keys.account(account), update, is('revision', row.revision)),
-      deleteAction(keys.listedAccount(account)),
+      deleteAction(listed),
       ...started,
-    ]);
+    ];
+    if ((await transact(table, actions)) === undefined) count(counts, [listed]);
   }
 }
 

@@ -27,7 +27,7 @@ export function addAccountCommands(program: AdminCommand): void {
   group
     .command('show')
     .explain(
-      'Show an account: its state, keys and members, and when the last record of each kind came, up to five minutes before that',
+      'Show an account: its state, keys and members, and when the feed got the last record of each kind, up to five minutes too early',
       'account show 42',
     )
     .argument('<account>', 'its number', accountId)

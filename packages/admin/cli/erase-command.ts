@@ -83,7 +83,7 @@ async function eraseAll(
   done: readonly Action[],
   started: readonly Action[],
 ) {
-  await markErased(table, id, io.now(), started);
+  const rows = await markErased(table, id, io.now(), started);
   say(io, `Account ${id} is marked as erased: its calls and records are refused.`);
   await settle(io);
   await target.gatewayKeys?.remove(id);
@@ -91,7 +91,6 @@ async function eraseAll(
   let refused = await dropRefused();
   let deleted = 0;
   let saidAt = io.now();
-  const rows: RowCounts = {};
   for (;;) {
     const last = await deleteRows(table, id, io.signal, (count) => {
       deleted += count;

@@ -28,14 +28,15 @@ export interface MissingChange {
  * @param sinceMs Unix milliseconds; deletions by records count by the time that the record says
  */
 export async function* missingChanges(from: Table, to: Table, sinceMs: number): AsyncGenerator<MissingChange> {
-  for (const account of await listAccounts(from)) {
+  // An erased account is listed no more.
+  const accounts = new Set([...(await listAccounts(from)), ...(await listAccounts(to))]);
+  for (const account of accounts) {
     const ofAccount = (kind: MissingChange['kind'], id: string, fields: Partial<MissingChange> = {}) => ({
       ...{ account_id: account, kind, id },
       ...fields,
     });
     const [row, arrived] = [await readAccount(from, account), await readAccount(to, account)];
-    if (row && row.revision > (arrived?.revision ?? 0))
-      yield ofAccount('account', row.suspended ? 'suspended' : 'active');
+    if (row && row.revision > (arrived?.revision ?? 0)) yield ofAccount('account', stateOf(row));
     for (const appKey of row ? await appKeysAhead(from, to, row) : [])
       yield ofAccount('app key', appKeyIdOf(String(parseKey(appKey)?.parts[0])));
 
@@ -64,6 +65,9 @@ export async function* missingChanges(from: Table, to: Table, sinceMs: number): 
     }
   }
 }
+
+const stateOf = ({ erased_at_ms, suspended }: AccountRow) =>
+  erased_at_ms === undefined ? (suspended ? 'suspended' : 'active') : 'erased';
 
 type Compared = 'historyEntry' | 'workItem' | 'appKey';
 

@@ -300,7 +300,7 @@ const ID = 'a'.repeat(24);
 it.each<[args: string, exitCode: number, err: RegExp]>([
   ['account grant 5 monti', 2, new RegExp(`It must be one of: ${PERMISSIONS.join(', ')}\\.`)],
   [`app-key issue --account 5 --note ${'n'.repeat(513)}`, 2, /It must have 0 to 512 characters\./],
-  ['import .', 1, /^Cannot read \. \(EISDIR\): it is a folder; give a file\.\n$/],
+  ['import .', 2, /^Cannot read \. \(EISDIR\): it is a folder; give a file\.\n$/],
   ['app-key issue --account 5 --expires 0d', 2, /It must be longer than 0\.\n$/],
   ['member --help', 2, /^error: unknown command 'member'/],
   ['merge nothing --help', 2, /^error: unknown command 'nothing'/],
@@ -312,7 +312,7 @@ it.each<[args: string, exitCode: number, err: RegExp]>([
   [`alert show ${ID} --account KNOWN`, 1, /^Account \d+ has no alert a{24}\.\n$/],
   ['show host x --account KNOWN', 1, /^Account \d+ has no host x\.\n$/],
   ['show work-item x --account KNOWN', 1, /^Account \d+ has no work item x\.\n$/],
-  ['account list --endpoint http://127.0.0.1:9', 1, /does not respond \(ECONNREFUSED\)/],
+  ['account list --endpoint http://127.0.0.1:9', 4, /does not respond \(ECONNREFUSED\)/],
   ['account list --endpoint ftp://id:secret@host', 2, /^(?!.*secret)--endpoint must be a URL, such as .*\.\n$/],
   ['account list --stack s --table t', 2, /^--stack already names the table/],
   ['account list --stack s --endpoint http://127.0.0.1:9', 2, /^--stack already names the table/],

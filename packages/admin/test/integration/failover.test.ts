@@ -1,11 +1,13 @@
 /** A region fails while changes of it are under way: the failover to a standby, what arrives late, and the way back. */
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
-import { createAppKeys } from '../../../../lib/http/app-keys.ts';
+import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { readLogHead } from '../../../../lib/operations/merge-alerts/log-head.ts';
-import { keys } from '../../../../lib/table/keys.ts';
+import { type Key, keys } from '../../../../lib/table/keys.ts';
+import { getRow } from '../../../../lib/table/read.ts';
 import { mergesOf } from '../../../../test/integration/merge-alerts/merging.ts';
 import { SEED, seededRandom } from '../../../../test/support/chance.ts';
 import { textOf as documentOf } from '../../../../test/support/documents.ts';
@@ -13,8 +15,9 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { relayed } from '../../../../test/support/events.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { everythingIn, put, testDeps } from '../../../../test/support/service.ts';
+import { everythingIn, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { streamRecord } from '../../relay/stream-record.ts';
+import { timeText } from '../../text/printable.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { createReplica, createReplication, type Replica, streamOfReplica } from '../support/replicas.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
@@ -108,6 +111,7 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
   const before = await everythingIn(central.table);
   const rehearsal = await inSecond(`${FAILOVER} --dry-run`);
   expect(rehearsal).toMatchObject({ exitCode: 0, err: expect.stringContaining('Reading them took') });
+  expect(rehearsal.out).toMatch(/The latest merge or command that has arrived: 20\d\d-/);
   expect(await everythingIn(central.table)).toBe(before);
 
   // The operator stops it before its last step, and runs it again.
@@ -151,6 +155,44 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
   );
   for (const [change, told] of changes)
     expect([change, new Set(told.map(({ detail }) => detail.id)).size]).toEqual([change, 1]);
+});
+
+it('a failover lists what has not arrived, each kind of change, and refuses what is no other region', async () => {
+  const { west, central, merges, account, outputs } = await newWorld(0);
+  first.parameters.Standby = 'true';
+  const { out } = await inSecond(FAILOVER);
+  for (const { entry } of await merges.entries())
+    if (entry.request_id.endsWith('-one'))
+      expect(out).toMatch(`account ${account}, merge ${entry.incident_id}, ${timeText(entry.at_ms)}, by `);
+  const hash = [...((await getRow(west.table, keys.account(77)))?.app_keys ?? [])].join();
+  for (const change of ['account suspended', `app key ${appKeyIdOf(hash)}`, 'command account suspend'])
+    expect(out).toContain(`Not arrived: account 77, ${change}`);
+  expect(out).toContain(`Not arrived: account ${account}, deletion w, `);
+  // Erased in the first region: its mark is a later state of the account.
+  const { pk, sk, ...row } = (await stored(west.table, keys.account(77))) as Key & { revision: number };
+  await put(west.table, { pk, sk }, { ...row, revision: row.revision + 1, erased_at_ms: Date.now() });
+  await west.table.client.send(new DeleteCommand({ TableName: west.table.name, Key: keys.listedAccount(77) }));
+  expect((await inSecond(FAILOVER)).out).toContain('Not arrived: account 77, account erased');
+  const reported = JSON.parse((await inSecond(`${FAILOVER} --dry-run --json`)).out);
+  expect(reported.missing.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
+    'account',
+    'app key',
+    'command',
+    'deletion',
+    'merge',
+    'merge',
+  ]);
+
+  // Only a part of a merge has arrived, without its entry.
+  const { entry } = (await merges.entries()).at(-1) ?? expect.unreachable('there is none');
+  await put(central.table, keys.logPointer(account, entry.sequence), { incident_id: entry.incident_id });
+  const lost = `Lost: account ${account}, the merge or undo ${entry.sequence}, of about `;
+  expect((await inSecond(`${FAILOVER} --accept-loss`)).out).toContain(lost);
+
+  const here = await inSecond('failover --from eu-central-1');
+  expect(here).toMatchObject({ exitCode: 2, err: expect.stringContaining('must be the other region') });
+  first.outputs = { ...outputs, TableName: 'Another' };
+  expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 2, err: expect.stringContaining('not replicas of one') });
 });
 
 it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${SEED})`, async () => {

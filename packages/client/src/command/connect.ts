@@ -11,7 +11,7 @@ function tellWaits(url: string): (event: ClientEvent) => void {
   return (event) => {
     clearTimeout(timer);
     if (event.type === 'request')
-      timer = setTimeout(() => warn(`Still waiting for ${new URL(url).origin}`), STILL_WAITING_MS);
+      timer = setTimeout(() => warn(`Still waiting for ${new URL(url).origin}`), STILL_WAITING_MS).unref();
     if (event.type === 'wait' && event.ms >= 1_000)
       warn(`${event.reason}: trying again in ${Math.ceil(event.ms / 1_000)} s`);
   };

@@ -19,7 +19,7 @@ export class InterruptedError extends Error {
 
 /** The user has stopped the command. */
 export class StoppedError extends Error {
-  override readonly name = 'StoppedError';
+  override readonly name = 'Stopped';
 }
 
 /** Runs `work`, and throws a UsageError for whatever it throws. */

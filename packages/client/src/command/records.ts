@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs';
+import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { InvalidParameterError, ServiceError } from '../client-errors.ts';
@@ -50,7 +50,7 @@ export async function records(args: string[]): Promise<void> {
   const transport = asUsageError(() => createTransport(clientOptions()));
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => stop.abort(new StoppedError('stopped')));
+    process.once(signal, () => stop.abort(new StoppedError('by a signal')));
   const input = addAbortSignal(
     stop.signal,
     asUsageError(() => openInput(file)),
@@ -59,7 +59,6 @@ export async function records(args: string[]): Promise<void> {
   const total = { accepted: 0, refused: 0 };
   let nextLine = firstLine;
   let toldAt = Date.now();
-  const wayOn = () => `To go on, repeat the command with --from-line=${nextLine}`;
   try {
     for await (const batch of batchesOf(input, firstLine)) {
       const outcome = await send(transport, batch, stop.signal);
@@ -75,7 +74,9 @@ export async function records(args: string[]): Promise<void> {
     }
   } catch (error) {
     const cause = stop.signal.aborted ? stop.signal.reason : error;
-    throw nextLine === firstLine ? cause : new InterruptedError(cause, `${countsText(total)}. ${wayOn()}`);
+    if (nextLine === firstLine) throw cause;
+    const wayOn = `To go on, repeat the command with --from-line=${nextLine}`;
+    throw new InterruptedError(cause, `${countsText(total)}. ${wayOn}`);
   }
   if (total.refused > 0) process.exitCode = EXIT.failed;
   if (!values.json) print(`${countsText(total)}.`);
@@ -88,6 +89,7 @@ const countsText = ({ accepted, refused }: { accepted: number; refused: number }
 function openInput(file: string): Readable {
   if (file === '-') return process.stdin;
   if (statSync(file).isDirectory()) throw new Error(`${file} is a folder`);
+  accessSync(file, constants.R_OK);
   return createReadStream(file, { highWaterMark: CHUNK_BYTES });
 }
 
