@@ -158,7 +158,7 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
 });
 
 it('a failover lists what has not arrived, each kind of change, and refuses what is no other region', async () => {
-  const { west, merges, account, outputs } = await newWorld(0);
+  const { west, central, merges, account, outputs } = await newWorld(0);
   first.parameters.Standby = 'true';
   const { out } = await inSecond(FAILOVER);
   for (const { entry } of await merges.entries())
@@ -182,6 +182,12 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
     'merge',
     'merge',
   ]);
+
+  // Only a part of a merge has arrived, without its entry.
+  const { entry } = (await merges.entries()).at(-1) ?? expect.unreachable('there is none');
+  await put(central.table, keys.logPointer(account, entry.sequence), { incident_id: entry.incident_id });
+  const lost = `Lost: account ${account}, the merge or undo ${entry.sequence}, of about `;
+  expect((await inSecond(`${FAILOVER} --accept-loss`)).out).toContain(lost);
 
   const here = await inSecond('failover --from eu-central-1');
   expect(here).toMatchObject({ exitCode: 2, err: expect.stringContaining('must be the other region') });
