@@ -64,6 +64,16 @@ it.each(['its log', 'its pending mark', 'its alerts', 'its Idempotency-Key', 'no
   },
 );
 
+it('an incident that arrives by a record of a later time keeps what that says', async () => {
+  const scene = await newScene();
+  await scene.mergeAt(5, scene.one, { title: 'New', owner_id: 7 });
+  await scene.lose(keys.incident(scene.account, scene.one));
+  await scene.record({ kind: 'incident', incident_id: scene.one }, 6);
+  await scene.repair();
+  const { title, owner_id } = await scene.incidentOf(scene.one);
+  expect([title, owner_id, await scene.kindsLeft()]).toEqual(['fed', undefined, []]);
+});
+
 it('of merges that are lost, however many, no title, owner, place or origin stays', async () => {
   const scene = await newScene();
   const { one, two, three, start, alerts, table, account } = scene;
