@@ -45,7 +45,10 @@ export function* checkAlertKeys({ account, alerts, alertKeys }: MergeRows, nowMs
     const ttl = last && !isOpen ? ttlOf(end ?? last.order, KEY_DAYS) : undefined;
     // DynamoDB has removed it.
     const isExpired = !stored && ttl !== undefined && ttl * 1_000 <= nowMs;
-    if (last ? isExpired || (stored?.alert_id === last.id && stored.is_open === isOpen) : !stored) continue;
+    // Only the alert's row has the order of a record that changes an open alert.
+    const isInOrder = isOpen || (last && !isBefore(stored?.row_order, last.order));
+    const isRight = stored?.alert_id === last?.id && stored?.is_open === isOpen && isInOrder;
+    if (last ? isExpired || isRight : !stored) continue;
     const isAsStored = is('row_order', stored?.row_order);
     const key = keys.alertKey(account, alertKey);
     const state = last && { alert_id: last.id, is_open: isOpen, row_order: end ?? last.order };

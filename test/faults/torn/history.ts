@@ -104,9 +104,9 @@ export class World {
     if (first) await putAppKey(table, first, identityOfAppKey(tenant.appKey), { created_at: 1 });
     const world = new World(double.rows, { tenant, now: 1_800_000_000_000, appKeys: [] }, new Map());
     for (let index = 0; index < 3; index += 1) await world.send({ kind: 'member', member_id: index, name: 'Ada' });
-    for (let index = 0; index < 4; index += 1)
+    for (let index = 0; index < 2; index += 1)
       await world.send({ kind: 'incident', incident_id: idOf('b')(index), title: 'first' });
-    for (let index = 0; index < 5; index += 1)
+    for (let index = 0; index < 3; index += 1)
       await world.send({ kind: 'alert', alert_id: idOf('a')(index), title: 'first', incident_id: idOf('b')(0) });
     return world.with(world.rows, world.feeds);
   }
@@ -139,18 +139,18 @@ export class World {
   async send(fields: Record<string, unknown>, aheadMs = 0): Promise<void> {
     this.now += 1;
     const record = recordFrom({ account_id: this.tenant.account, at_ms: this.now + aheadMs, ...fields }, this.now);
-    const { alert_id, incident_id, title, owner_id, alert_key, kind } = fields;
-    const { account } = this.tenant;
-    const said = (name: string, values: Record<string, unknown>) => {
-      const feed = { ...this.feeds.get(name) };
-      for (const [attribute, value] of Object.entries(values))
-        if (isBefore(feed[attribute]?.order, record.order)) feed[attribute] = { value, order: record.order };
-      this.feeds.set(name, feed);
-    };
-    if (kind === 'incident') said(rowName(keys.incident(account, String(incident_id))), { title, owner_id });
-    if (kind === 'alert' && alert_key === undefined && incident_id !== undefined)
-      said(rowName(keys.alert(account, String(alert_id))), { incident_id });
+    const { kind, alert_id, incident_id, title, owner_id } = fields;
+    const key = kind === 'incident' ? keys.incident : keys.alert;
+    const name = rowName(key(this.tenant.account, String(kind === 'incident' ? incident_id : alert_id)));
+    const values = kind === 'incident' ? { title, owner_id } : { ...(incident_id !== undefined && { incident_id }) };
+    const feed = { ...this.feeds.get(name) };
+    for (const [attribute, value] of Object.entries(values))
+      if (isBefore(feed[attribute]?.order, record.order)) feed[attribute] = { value, order: record.order };
+    this.feeds.set(name, feed);
     await writeRow(this.table, [record]);
+    // If nothing was written, the row has none the less to tell it.
+    const last = this.versions.get(name)?.at(-1);
+    if (last && last.feed !== feed) this.versions.get(name)?.push({ ...last, write: this.write, feed });
   }
 
   /** Does something by chance, in whose midst others may do something. What cannot be done is refused, as in life. */

@@ -5,7 +5,7 @@ import { writeRow } from '../../../../lib/ingest/write-records.ts';
 import { type Key, keys, partitions } from '../../../../lib/table/keys.ts';
 import { newWorld } from '../../../../test/integration/merge-alerts/merging.ts';
 import { recordFrom } from '../../../../test/support/ingest.ts';
-import { stored, storedUnder } from '../../../../test/support/service.ts';
+import { put, stored, storedUnder } from '../../../../test/support/service.ts';
 import { checkMergesOfTable } from '../../check/check.ts';
 import { repairMerges } from '../../check/repair-table.ts';
 
@@ -64,6 +64,16 @@ it.each(['its log', 'its pending mark', 'its alerts', 'its Idempotency-Key', 'no
   },
 );
 
+it('an incident that arrives by a record of a later time keeps what that says', async () => {
+  const scene = await newScene();
+  await scene.mergeAt(5, scene.one, { title: 'New', owner_id: 7 });
+  await scene.lose(keys.incident(scene.account, scene.one));
+  await scene.record({ kind: 'incident', incident_id: scene.one }, 6);
+  await scene.repair();
+  const { title, owner_id } = await scene.incidentOf(scene.one);
+  expect([title, owner_id, await scene.kindsLeft()]).toEqual(['fed', undefined, []]);
+});
+
 it('of merges that are lost, however many, no title, owner, place or origin stays', async () => {
   const scene = await newScene();
   const { one, two, three, start, alerts, table, account } = scene;
@@ -116,6 +126,34 @@ it('the sequence of a lost entry is not used again, whichever row names it', asy
   expect(await stored(table, head)).toMatchObject({ last: NOW + 300_000 });
   await scene.merge({ alert_ids: alerts.slice(0, 1), incident_id: two }, { now: () => NOW + 9, limits: {} });
   expect((await scene.entries()).map(({ entry }) => entry.sequence)).toEqual([NOW + 300_001]);
+});
+
+it('an alert whose key has ended opens by no earlier record, whichever row has the end that was told last', async () => {
+  const scene = await newScene();
+  const { table, account } = scene;
+  const send = (alert_status: string, ms: number) => scene.record({ kind: 'alert', alert_key: 'k', alert_status }, ms);
+  const key = keys.alertKey(account, 'k');
+  await send('Info', 1);
+  await send('Ok', 2);
+  const before = await stored(table, key);
+  await send('Ok', 9);
+  await put(table, key, before);
+  await scene.repair();
+  await send('Info', 5);
+  expect(await stored(table, key)).toMatchObject({ alert_id: before.alert_id, is_open: false });
+
+  const alert = keys.alert(account, before.alert_id);
+  await send('Info', 11);
+  const open = await stored(table, keys.alert(account, (await stored(table, key)).alert_id));
+  await send('Ok', 12);
+  await put(table, open, open);
+  await scene.repair();
+  expect(await stored(table, open)).toMatchObject({ ended_at_ms: NOW + 12 });
+  expect([await stored(table, open), await stored(table, alert)].map((row) => 'open_at' in row)).toEqual([
+    false,
+    false,
+  ]);
+  expect(await scene.kindsLeft()).toEqual([]);
 });
 
 it('after a repair the log has as many entries as it counts, so that no merge waits for the lost ones', async () => {
