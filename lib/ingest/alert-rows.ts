@@ -13,10 +13,10 @@ import { type Action, transact, updateAction, updateRow } from '../table/write.t
 import { type Found, fieldsOf, keyOf } from './entity-rows.ts';
 import type { IngestRecord } from './kinds.ts';
 import { isBefore, type Order, orderAt, sentOf, ttlOf } from './order.ts';
-import { areAsRead, isLater, latestParts, type Part, updateOf, writeParts } from './parts.ts';
+import { areAsRead, laterParts, latestParts, type Part, updateOf, writeParts } from './parts.ts';
 
 /** The row of a key is kept for this time after its alert has ended, or its end was told again. */
-const KEY_DAYS = 400;
+export const KEY_DAYS = 400;
 /** How many records of a key in a batch are written: the latest. Each waits for the one before, and may take a transaction. */
 const MAX_RECORDS = 100;
 
@@ -54,7 +54,9 @@ function partsOf({ entity, atMs, order, orders }: IngestRecord): Part[] {
   if (incident_id === undefined && !orders?.incident_order) return parts;
   const incidentOrder = orders?.incident_order ?? orderAt(Number(incident_at_ms), order);
   const incident = { orderAttribute: 'incident_order', order: incidentOrder, endedBy: 'moved_sequence' };
-  return [...parts, { ...incident, fields: { incident_id, event: undefined } }];
+  // The line of an export tells where an alert is, not what the feed said.
+  const kept = { orderAttribute: 'incident_order', fields: { feed_incident: incident_id, event: undefined } };
+  return [...parts, { ...incident, fields: { incident_id, event: undefined }, ...(!orders && { kept }) }];
 }
 
 /** What only the records of a key write. One that is not later than the last one of the alert changes nothing of the alert. */
@@ -152,7 +154,7 @@ const endAlert: Writer = async (table, record, key) => {
     if (!row || !isBefore(row.key_order, record.order)) return false;
     const ended_at_ms = record.entity.ended_at_ms ?? record.atMs;
     const end = keyPart(record.order, { ...ENDED, ended_at_ms, event: 'AlertResolved' });
-    const parts = [...partsOf(record).filter((part) => isLater(row, part)), end];
+    const parts = [...laterParts(row, partsOf(record)), end];
     const failed = await transact(table, [
       keyAction(record, { alert_id, is_open: false }, key),
       updateAction(alert, updateOf(parts), all(EXISTS, areAsRead(row, parts))),
@@ -185,9 +187,7 @@ async function restoreAlert(table: Table, record: IngestRecord): Promise<boolean
     const isNewer = isBefore(row.key_order, order);
     const isLast = isNewer && isBefore(key?.row_order, order) && (key?.alert_id === id || !key?.is_open);
     const is_open = isLast && !isEnd(record);
-    const parts = [...partsOf(record), keyPart(order, stateOf(record, id, is_open))].filter((part) =>
-      isLater(row, part),
-    );
+    const parts = laterParts(row, [...partsOf(record), keyPart(order, stateOf(record, id, is_open))]);
     if (parts.length === 0) return false;
     const failed = await transact(table, [
       ...(isLast ? [keyAction({ ...record, order }, { alert_id: id, is_open }, key)] : []),

@@ -15,6 +15,13 @@ export interface Part {
   readonly fields: Row;
   /** An attribute that ends all writing of this part. */
   readonly endedBy?: string;
+  /**
+   * What is written in its place where a merge's value stays: what the feed said last. It stays where the row has `endedBy`, or else the
+   * order attribute of this.
+   */
+  readonly kept?: Pick<Part, 'orderAttribute' | 'fields'>;
+  /** The part in whose place this one is written. */
+  readonly instead?: Part;
 }
 
 /** For rows that a retirement deletes. */
@@ -37,8 +44,15 @@ export const latestParts = (parts: readonly Part[]): Part[] =>
     .toSorted((a, b) => Buffer.compare(b.order, a.order))
     .filter(({ orderAttribute: name }, index, all) => all.findIndex((part) => part.orderAttribute === name) === index);
 
-export const isLater = (stored: Row, { orderAttribute, order, endedBy }: Part) =>
-  isBefore(stored[orderAttribute], order) && (endedBy === undefined || stored[endedBy] === undefined);
+/** What is to be written of parts: those that are later than the stored ones, or what is kept beside a merge's value. */
+export const laterParts = (stored: Row, parts: readonly Part[]): Part[] =>
+  parts.flatMap((part) => {
+    const { orderAttribute, order, endedBy, kept } = part;
+    const isEnded = endedBy !== undefined && stored[endedBy] !== undefined;
+    if (!isEnded && isBefore(stored[orderAttribute], order)) return [part];
+    if (!kept || stored[endedBy ?? kept.orderAttribute] === undefined) return [];
+    return isBefore(stored[kept.orderAttribute], order) ? [{ ...kept, order, instead: part }] : [];
+  });
 
 /**
  * Writes the parts that are later than the stored ones. Unless the caller has read the row, the first attempt is one write without a read:
@@ -66,17 +80,18 @@ export async function writeParts(
       stored = { ...row };
     }
     if (required && !required.holds(stored)) return false;
-    wanted = wanted.filter((part) => isLater(stored, part));
-    if (wanted.length === 0) return false;
-    const isAsStored = all(areAsRead(stored, wanted), ...alsoRequired);
-    if (!creation || wanted.every(({ orderAttribute }) => stored[orderAttribute] !== undefined)) {
-      if ((await updateRow(table, key, updateOf(wanted), isAsStored)).done) return true;
+    const later = laterParts(stored, wanted);
+    if (later.length === 0) return false;
+    wanted = later.map((part) => part.instead ?? part);
+    const isAsStored = all(areAsRead(stored, later), ...alsoRequired);
+    if (!creation || later.every(({ orderAttribute }) => stored[orderAttribute] !== undefined)) {
+      if ((await updateRow(table, key, updateOf(later), isAsStored)).done) return true;
       continue;
     }
-    const [earliest = new Uint8Array()] = wanted.map(({ order }) => order).sort(Buffer.compare);
+    const [earliest = new Uint8Array()] = later.map(({ order }) => order).sort(Buffer.compare);
     const failed = await transact(table, [
       conditionCheck(creation.mark, isBelow('row_order', earliest)),
-      updateAction(key, updateOf(wanted, creation.defaults), isAsStored),
+      updateAction(key, updateOf(later, creation.defaults), isAsStored),
     ]);
     if (failed === undefined) return true;
     // The host was retired later than that.
@@ -87,8 +102,12 @@ export async function writeParts(
 
 /** Condition: what decides whether these parts are later is as it was read. */
 export function areAsRead(row: Row, parts: readonly Part[]): Expression {
-  const names = parts.flatMap(({ orderAttribute: name, endedBy }) => (endedBy ? [name, endedBy] : [name]));
-  return all(...names.map((name) => is(name, row[name])));
+  const namesOf = ({ orderAttribute, endedBy, instead }: Part): string[] => [
+    orderAttribute,
+    ...(endedBy ? [endedBy] : []),
+    ...(instead ? namesOf(instead) : []),
+  ];
+  return all(...[...new Set(parts.flatMap(namesOf))].map((name) => is(name, row[name])));
 }
 
 export function updateOf(parts: readonly Part[], defaults: Row = {}) {

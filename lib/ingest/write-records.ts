@@ -105,17 +105,25 @@ async function changeWorkItem(table: Table, record: IngestRecord, found?: Found)
   }
 }
 
-/** Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. */
-const writeIncident: Writer = (
-  table,
-  _records,
-  { entity, order, orders: { title_order, owner_order } = {} },
-  found,
-) => {
-  const { owner_id, ...fields } = fieldsOf(entity);
+/**
+ * Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. Then it is kept as what the feed
+ * said last; but not that of an export's line, which may be a merge's.
+ */
+const writeIncident: Writer = (table, _records, { entity, order, orders }, found) => {
+  const { owner_id, title, ...fields } = fieldsOf(entity);
+  const keptTitle = { orderAttribute: 'feed_title_order', fields: { feed_title: title } };
+  const keptOwner = { orderAttribute: 'feed_owner_order', fields: { feed_owner_id: owner_id ?? null } };
+  const noTitleKept = { feed_title: undefined, feed_title_order: undefined };
+  const noOwnerKept = { feed_owner_id: undefined, feed_owner_order: undefined };
   const parts = [
-    { orderAttribute: 'title_order', order: title_order ?? order, fields },
-    { orderAttribute: 'owner_order', order: owner_order ?? order, fields: { owner_id } },
+    {
+      ...{ orderAttribute: 'title_order', order: orders?.title_order ?? order },
+      ...{ fields: { ...fields, title, ...noTitleKept }, ...(!orders && { kept: keptTitle }) },
+    },
+    {
+      ...{ orderAttribute: 'owner_order', order: orders?.owner_order ?? order },
+      ...{ fields: { owner_id, ...noOwnerKept }, ...(!orders && { kept: keptOwner }) },
+    },
   ];
   return writeParts(table, keyOf(entity), parts, { found });
 };

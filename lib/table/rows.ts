@@ -101,22 +101,18 @@ export interface IncidentRow {
   incident_id: string;
   title: string;
   owner_id?: Int64;
-  last_change?: IncidentChange;
   /** The order of the record that last set the title, or the time of the merge. */
   title_order?: Uint8Array;
   owner_order?: Uint8Array;
-}
-
-/** The entry that last changed an incident, and the previous values of what it changed. */
-export interface IncidentChange {
-  sequence: number;
-  old_title?: string;
-  old_title_order?: Uint8Array;
-  old_owner_order?: Uint8Array;
-  /** null: it had none. */
-  old_owner_id?: Int64 | null;
-  /** Sequence of the change before this one: shows whether a restored table lacks entries. */
-  previous_sequence?: number;
+  /** Sequence of the latest merge that gave it a title, even if a record has replaced that. */
+  title_by?: number;
+  owner_by?: number;
+  /** While the title is a merge's: the one that the feed gave last, and the order of that record. */
+  feed_title?: string;
+  feed_title_order?: Uint8Array;
+  /** null: none. */
+  feed_owner_id?: Int64 | null;
+  feed_owner_order?: Uint8Array;
 }
 
 /** Severities of an alert that is open. */
@@ -139,8 +135,8 @@ export interface AlertRow extends Partial<KeyedAlert> {
   moved_sequence?: number;
   /** The row's `incident_id` before that merge or undo wrote it; absent: none. */
   moved_from?: string;
-  /** The row's `moved_sequence` before that: shows whether a restored table lacks entries. */
-  previous_sequence?: number;
+  /** Once a merge has taken it: the incident that the feed named last; absent: none. Until then `incident_id` is. */
+  feed_incident?: string;
 }
 
 /** What an alert has that records with an alert key have written. Times are Unix milliseconds. */
@@ -206,6 +202,8 @@ export interface EntryAlerts {
    * the incidents that it has read, some of which may have changed before its commit.
    */
   other_ids: Uint8Array;
+  /** A bit for each alert that an earlier entry had taken, the first in the lowest bit; absent: none. */
+  taken_before?: Uint8Array;
 }
 
 /** A position in an account's log. */

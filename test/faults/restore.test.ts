@@ -47,7 +47,7 @@ function applied(rows: Rows, findings: readonly Finding[]): Rows {
 /** What callers and operators see of merges: alerts, incidents, histories and Idempotency-Keys, without the service's own attributes. */
 function visible(rows: Rows, ...omitted: (RowKind | undefined)[]): Map<string, unknown> {
   const shown = [...rows].filter(([, row]) => !['logHead', ...omitted].includes(parseKey(row)?.kind));
-  return new Map(shown.map(([name, { moved_sequence, moved_from, last_change, ...rest }]) => [name, rest]));
+  return new Map(shown.map(([name, { moved_sequence, moved_from, ...rest }]) => [name, rest]));
 }
 
 /** Parts of a set of rows, chosen at random: all of them if there are no more than `max`. */

@@ -139,7 +139,7 @@ async function useEverything(table: Table, double: TableDouble): Promise<void> {
 function varied({ name, input }: Request, known: { keys: Item[]; values: Value[] }, random: () => number): Request {
   const pick = <Member>(all: readonly Member[]): Member => all[Math.floor(random() * all.length)] as Member;
   const ofType = (value: Value) =>
-    random() < 0.7 ? value : pick(known.values.filter((other) => typeOf(other) === typeOf(value)));
+    random() < 0.7 ? value : (pick(known.values.filter((other) => typeOf(other) === typeOf(value))) ?? value);
   const vary = (value: Unchecked): Unchecked => {
     if (Array.isArray(value)) return value.map(vary);
     return isMap(value) ? Object.fromEntries(Object.entries(value).map(varyMember)) : value;

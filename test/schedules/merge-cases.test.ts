@@ -1,6 +1,7 @@
 /** Cases of the merge protocol that random schedules meet too seldom: each is an order of calls that a wrong protocol does not survive. */
 import { TransactionCanceledException, TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { writeRow } from '../../lib/ingest/write-records.ts';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
 import type { EntryWithMoves } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
@@ -9,6 +10,7 @@ import { keys } from '../../lib/table/keys.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from '../integration/merge-alerts/merging.ts';
 import { createHandlers } from '../support/handlers.ts';
+import { recordFrom } from '../support/ingest.ts';
 import { putAll, stored, testDeps } from '../support/service.ts';
 import type { Request } from '../table-double/client.ts';
 
@@ -132,6 +134,20 @@ it('a small merge notices a large one that is committed between its reads and it
   await world.merge({ alert_ids: [taken], incident_id: world.two }, { through, ...hourAhead });
   expect(await world.expectTrue()).toHaveLength(2);
   expect(await world.placements()).toEqual([world.two, ...others.map(() => world.one)]);
+});
+
+it('a merge by a clock an hour ahead gives a title that records of later minutes replace', async () => {
+  const { table, tenant, one, alerts, merge } = await newWorld(1);
+  const arrivedMs = Date.now();
+  await merge({ alert_ids: alerts, incident_id: one, title: 'merged' }, { ...hourAhead, arrivedMs });
+  const incident = { kind: 'incident', account_id: tenant.account, incident_id: one };
+  for (const [ms, title] of [
+    [60_000, 'merged'],
+    [60_001, 'record'],
+  ] as const) {
+    await writeRow(table, [recordFrom({ ...incident, title: 'record', at_ms: arrivedMs + ms - 1 }, arrivedMs)]);
+    expect((await tenant.incidentRow(one)).title).toBe(title);
+  }
 });
 
 it('a large merge from a clock an hour ahead is before the small ones that follow it', async () => {

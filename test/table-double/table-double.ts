@@ -169,7 +169,7 @@ export class TableDouble {
   #scan(input: Expressions & { Segment?: number }): unknown {
     const holds = parseCondition(input.FilterExpression ?? 'attribute_exists(pk)');
     const items = (input.Segment ?? 0) > 0 ? [] : this.items();
-    return { Items: items.filter((item) => holds(contextOf(item, input))).map(normalize) };
+    return { Items: items.filter((item) => holds(contextOf(item, input))).map((item) => returned(item, input)) };
   }
 
   #singleWrite(kind: ActionKind, input: Write): unknown {

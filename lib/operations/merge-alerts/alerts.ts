@@ -42,7 +42,7 @@ export function resolve(rows: Assignments, entries: readonly EntryWithMoves[]): 
 }
 
 /**
- * Updates the rows of alerts on condition that they are as read. Each row records the entry and its own previous state, since a
+ * Updates the rows of alerts on condition that they are as read. Each row records the entry, and keeps what the feed said last, since a
  * restored table may lack the entry. So does the row of an alert that stays: an undo takes no alert from a later entry.
  */
 export const moveActions = (account: Int64, sequence: number, moves: readonly Move[], rows: Assignments): Action[] =>
@@ -53,7 +53,7 @@ export const moveActions = (account: Int64, sequence: number, moves: readonly Mo
       incident_id: to,
       moved_sequence: sequence,
       moved_from: row.incident_id,
-      previous_sequence: row.moved_sequence,
+      ...(row.moved_sequence === undefined && { feed_incident: row.incident_id }),
       event: undefined,
     };
     return updateAction(keys.alert(account, alertId), set(fields), isAsRead(row, ASSIGNMENT_ATTRIBUTES));

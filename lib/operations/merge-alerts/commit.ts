@@ -1,7 +1,6 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { laterOrder } from '../../ingest/order.ts';
 import { backoff, forEach, LOG_HEAD_CONFLICT, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
@@ -20,8 +19,9 @@ import {
   updateAction,
 } from '../../table/write.ts';
 import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
-import { changeOf, type EntryWithMoves, entryRow } from './entry.ts';
+import { type EntryWithMoves, entryRow } from './entry.ts';
 import { finishEntry } from './finish.ts';
+import { changesOf, OWNER_ATTRIBUTES, TITLE_ATTRIBUTES } from './incident.ts';
 import { headActions, type LogHead, logHeadOf } from './log-head.ts';
 
 /** Of the row that makes a repeated call a no-op. Times are Unix seconds. */
@@ -93,22 +93,14 @@ export async function commitAndMove<Result>(
 
 /** Changes title and owner if they are as read, since the entry records the previous values. */
 function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
-  const { incident_id: incidentId, new_title: title, new_owner_id: owner_id } = entry;
-  if (title === undefined && owner_id === undefined) return [];
-  // Records of the feed from before this entry do not change them again. Its time decides, not its sequence: after a merge by a clock that was
-  // ahead, all sequences are.
-  const changes = {
-    ...(title !== undefined && { title, title_order: laterOrder(entry.at_ms, incident.title_order) }),
-    ...(owner_id !== undefined && { owner_id, owner_order: laterOrder(entry.at_ms, incident.owner_order) }),
-  };
-  const names = Object.keys(changes) as (keyof typeof changes)[];
-  return [
-    updateAction(
-      keys.incident(account, incidentId),
-      set({ ...changes, last_change: changeOf(entry, incident, incident.last_change) }),
-      isAsRead(incident, [...names, 'last_change']),
-    ),
+  const { new_title, new_owner_id } = entry;
+  const asRead = [
+    ...(new_title === undefined ? [] : TITLE_ATTRIBUTES),
+    ...(new_owner_id === undefined ? [] : OWNER_ATTRIBUTES),
   ];
+  if (asRead.length === 0) return [];
+  const update = set(changesOf(entry, incident));
+  return [updateAction(keys.incident(account, entry.incident_id), update, isAsRead(incident, asRead))];
 }
 
 function actionsOf(prepared: PreparedEntry): Action[] {
@@ -197,7 +189,7 @@ async function findCommitted(table: Table, attempts: readonly PreparedEntry[]): 
 
 /** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record (invariant *sequence*). */
 export function nextSequence(nowMs: number, head: LogHead, rows: Assignments, incident: IncidentRow): number {
-  let highest = Math.max(head.last, incident.last_change?.sequence ?? 0);
+  let highest = Math.max(head.last, incident.title_by ?? 0, incident.owner_by ?? 0);
   for (const row of rows.values()) highest = Math.max(highest, latestEntryOf(row));
   return Math.max(nowMs, highest + 1);
 }

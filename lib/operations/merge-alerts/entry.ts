@@ -8,13 +8,15 @@ import { type Int64, NO_INCIDENT } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { keys, partitions, type Stored } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
-import type { HistoryEntry, IncidentChange, IncidentRow, LogPosition } from '../../table/rows.ts';
+import type { HistoryEntry, LogPosition } from '../../table/rows.ts';
 
 /** One alert's move; undefined: no incident. Of an alert that stays, `from` is `to`. Ids in lower case. */
 export interface Move {
   readonly alertId: string;
   readonly from: string | undefined;
   readonly to: string | undefined;
+  /** An earlier entry had taken the alert, so that `from`, or of an undo `to`, is due to that one, not to the feed. */
+  readonly takenBefore?: true;
 }
 
 /** Identifies an entry within its account. */
@@ -38,15 +40,37 @@ export const entryRow = (account: Int64, { entry, moves }: EntryWithMoves): Stor
   ...keys.historyEntry(account, entry.incident_id, entry.sequence),
   ...entry,
   alert_ids: bytesOf(moves.map(({ alertId }) => alertId)),
-  other_ids: bytesOf(moves.map(({ from, to }) => (entry.kind === 'merge' ? from : to) ?? NO_INCIDENT)),
+  ...originsOf(entry, moves),
 });
 
-export function entryOf({ pk: _pk, sk: _sk, alert_ids, other_ids, ...entry }: Stored<'historyEntry'>): EntryWithMoves {
+/** The attributes of an entry that are corrected while it is pending. */
+export function originsOf({ kind }: HistoryEntry, moves: readonly Move[]) {
+  const bits = Buffer.alloc(Math.ceil(moves.length / BITS));
+  for (const [index, { takenBefore }] of moves.entries())
+    if (takenBefore) bits[Math.floor(index / BITS)] = (bits[Math.floor(index / BITS)] ?? 0) | (1 << (index % BITS));
+  return {
+    other_ids: bytesOf(moves.map(({ from, to }) => (kind === 'merge' ? from : to) ?? NO_INCIDENT)),
+    ...(bits.some(Boolean) && { taken_before: bits }),
+  };
+}
+
+const BITS = 8;
+const hasBit = (bits: Uint8Array | undefined, index: number) =>
+  (((bits?.[Math.floor(index / BITS)] ?? 0) >> (index % BITS)) & 1) === 1;
+
+export function entryOf({
+  pk: _pk,
+  sk: _sk,
+  alert_ids,
+  other_ids,
+  taken_before,
+  ...entry
+}: Stored<'historyEntry'>): EntryWithMoves {
   const otherIds = idsOf(other_ids);
   const moves = idsOf(alert_ids).map((alertId, index) => {
     const other = otherIds[index] === NO_INCIDENT ? undefined : otherIds[index];
     const [from, to] = entry.kind === 'merge' ? [other, entry.incident_id] : [entry.incident_id, other];
-    return { alertId, from, to };
+    return { alertId, from, to, ...(hasBit(taken_before, index) && { takenBefore: true as const }) };
   });
   return { entry, moves };
 }
@@ -142,21 +166,3 @@ export async function readLog(
 
 export const bySequence = (entries: readonly EntryWithMoves[]): EntryWithMoves[] =>
   entries.toSorted((a, b) => a.entry.sequence - b.entry.sequence);
-
-/**
- * The `last_change` of an incident: the entry that changes it, the values before, and the previous change.
- * @param before the orders before it
- */
-export const changeOf = (
-  { sequence, new_title, old_title, new_owner_id, old_owner_id }: HistoryEntry,
-  { title_order, owner_order }: Pick<IncidentRow, 'title_order' | 'owner_order'>,
-  previous?: Pick<IncidentChange, 'sequence'>,
-): IncidentChange => ({
-  sequence,
-  ...(previous && { previous_sequence: previous.sequence }),
-  ...(new_title !== undefined && { old_title: old_title ?? '', ...(title_order && { old_title_order: title_order }) }),
-  ...(new_owner_id !== undefined && {
-    old_owner_id: old_owner_id ?? null,
-    ...(owner_order && { old_owner_order: owner_order }),
-  }),
-});

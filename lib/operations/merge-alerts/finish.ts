@@ -8,7 +8,15 @@ import { EXISTS, set } from '../../table/expression.ts';
 import { type Key, keys, parseKey } from '../../table/keys.ts';
 import { updateRow } from '../../table/write.ts';
 import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
-import { type EntryId, EntryMissingError, type EntryWithMoves, entryRow, readEntries, readLog } from './entry.ts';
+import {
+  type EntryId,
+  EntryMissingError,
+  type EntryWithMoves,
+  type Move,
+  originsOf,
+  readEntries,
+  readLog,
+} from './entry.ts';
 import { listPendingEntryIds, type PendingEntryId, readLogHead, removePending } from './log-head.ts';
 
 /**
@@ -20,9 +28,12 @@ export function withOrigins({ entry, moves }: EntryWithMoves, since: readonly En
   const destinations = new Map<string, string | undefined>();
   for (const other of since)
     if (other.entry.sequence < entry.sequence) for (const { alertId, to } of other.moves) destinations.set(alertId, to);
-  const originOf = ({ alertId, from }: EntryWithMoves['moves'][number]) =>
-    destinations.has(alertId) ? destinations.get(alertId) : from;
-  return { entry, moves: moves.map((move) => ({ ...move, from: originOf(move) })) };
+  return {
+    entry,
+    moves: moves.map((move) =>
+      destinations.has(move.alertId) ? { ...move, from: destinations.get(move.alertId), takenBefore: true } : move,
+    ),
+  };
 }
 
 /** {@link withOrigins}, by the account's log. Of an undo, and of a small merge, the origins are true at the commit. */
@@ -57,9 +68,11 @@ export async function finishEntry(
 async function storeOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
   const finished = await readOrigins(table, account, found);
   const { entry, moves } = finished;
-  if (moves.some(({ from }, index) => from !== found.moves[index]?.from)) {
-    const { other_ids } = entryRow(account, finished);
-    await updateRow(table, keys.historyEntry(account, entry.incident_id, entry.sequence), set({ other_ids }), EXISTS);
+  const isCorrected = ({ from, takenBefore }: Move, index: number) =>
+    from !== found.moves[index]?.from || takenBefore !== found.moves[index]?.takenBefore;
+  if (moves.some(isCorrected)) {
+    const origins = set(originsOf(entry, moves));
+    await updateRow(table, keys.historyEntry(account, entry.incident_id, entry.sequence), origins, EXISTS);
   }
   return finished;
 }

@@ -14,6 +14,12 @@ import { createTargetReader, type Targets } from './targets.ts';
 /** `Retry-After` in seconds when too many large merges are pending. */
 const RETRY_PENDING_SECONDS = 10;
 
+/**
+ * How long after its arrival, by API Gateway's clock, a merge is made at the latest: more than a call takes. The records of that time do not
+ * replace the title and owner that it gives. A function's clock may be ahead by more, and would hide the records of as long.
+ */
+const MAX_SINCE_ARRIVAL_MS = 60_000;
+
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
 export interface PreparerOptions {
@@ -64,7 +70,10 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
     return {
       account,
       entry,
-      moves: alertIds.map((alertId) => ({ alertId, from: resolved.get(alertId)?.incident_id, to: incidentId })),
+      moves: alertIds.map((alertId) => {
+        const { incident_id: from, moved_sequence } = resolved.get(alertId) ?? {};
+        return { alertId, from, to: incidentId, ...(moved_sequence !== undefined && { takenBefore: true as const }) };
+      }),
       rows: alerts,
       incident,
       head,
@@ -75,7 +84,7 @@ export function createPreparer({ call, deps, table, knownEntries, readBudget, tr
 
   function entryOf({ incident, alerts, head, headBefore }: Targets): PreparedEntry['entry'] {
     const { incidentId, comment, title, owner } = request;
-    const atMs = deps.now();
+    const atMs = Math.min(deps.now(), call.arrivedMs + MAX_SINCE_ARRIVAL_MS);
     return {
       kind: 'merge',
       incident_id: incidentId,

@@ -9,6 +9,7 @@ import { type KeyOf, keys, type RowKind } from '../../table/keys.ts';
 import { batchGet, type ReadBatch, RowMap } from '../../table/read.ts';
 import type { IncidentRow } from '../../table/rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, type Assignments } from './alerts.ts';
+import { OWNER_ATTRIBUTES, TITLE_ATTRIBUTES } from './incident.ts';
 import { LOG_HEAD_ATTRIBUTES, type LogHead, logHeadOf } from './log-head.ts';
 import type { MergeRequest } from './request.ts';
 
@@ -44,8 +45,17 @@ const READ_CONCURRENCY = 5;
 const MAX_NAMED = 10;
 
 /** The attributes that every merge reads. If it changes the title or the owner of the incident, it reads these, too. */
-const ATTRIBUTES = [...ASSIGNMENT_ATTRIBUTES, ...LOG_HEAD_ATTRIBUTES, 'body_hash', 'ttl', 'last_change'] as const;
-type Attribute = (typeof ATTRIBUTES)[number] | 'title' | 'title_order' | 'owner_id' | 'owner_order';
+const ATTRIBUTES = [
+  ...ASSIGNMENT_ATTRIBUTES,
+  ...LOG_HEAD_ATTRIBUTES,
+  'body_hash',
+  'ttl',
+  'title_by',
+  'owner_by',
+] as const;
+const FOR_TITLE = [...TITLE_ATTRIBUTES, 'feed_title'] as const;
+const FOR_OWNER = [...OWNER_ATTRIBUTES, 'feed_owner_id'] as const;
+type Attribute = (typeof ATTRIBUTES | typeof FOR_TITLE | typeof FOR_OWNER)[number];
 type Kind = 'alert' | 'incident' | 'member' | 'logHead' | 'idempotency';
 
 export function createTargetReader({ request, table, now, readBudget, transactionItems }: ReaderOptions) {
@@ -56,10 +66,12 @@ export function createTargetReader({ request, table, now, readBudget, transactio
   const headKey = keys.logHead(account);
   const otherKeys: KeyOf<Kind>[] = [headKey, ...(idempotency ? [idempotency.key] : []), incidentKey, ...ownerKeys];
   // Only the incident has title and owner, but a request has one list of attributes for all its rows.
-  const attributes: Attribute[] = [
-    ...ATTRIBUTES,
-    ...(title === undefined ? [] : (['title', 'title_order'] as const)),
-    ...(owner === undefined ? [] : (['owner_id', 'owner_order'] as const)),
+  const attributes = [
+    ...new Set<Attribute>([
+      ...ATTRIBUTES,
+      ...(title === undefined ? [] : FOR_TITLE),
+      ...(owner === undefined ? [] : FOR_OWNER),
+    ]),
   ];
 
   /**

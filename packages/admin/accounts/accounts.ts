@@ -193,7 +193,13 @@ export async function readLastRecords(table: Table, account: Int64): Promise<{ k
 }
 
 /** The part of an account that each of its app keys' rows repeats, so that a call reads a single row. */
-export function copiedFields({ permissions, suspended, cursor_secret, gateway_key, revision }: AccountRow) {
+export function copiedFields({
+  permissions,
+  suspended,
+  cursor_secret,
+  gateway_key,
+  revision,
+}: Omit<AccountRow, 'name'>) {
   return { permissions, suspended: suspended ?? false, cursor_secret, gateway_key, account_revision: revision };
 }
 

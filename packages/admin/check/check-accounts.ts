@@ -12,12 +12,24 @@ import { type Action, conditionCheck, deleteAction, putAction, updateAction } fr
 import { copiedFields } from '../accounts/accounts.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
+/** What is read of an account's row. */
+export type CheckedAccount = Pick<
+  AccountRow,
+  | ('account_id' | 'permissions' | 'cursor_secret' | 'suspended' | 'gateway_key' | 'app_keys' | 'revision')
+  | ('erased_at_ms' | 'erasure_ended_at_ms')
+>;
+/** What is read of an app key's row. */
+export type CheckedAppKey = Pick<
+  AppKeyRow,
+  'account_id' | 'permissions' | 'cursor_secret' | 'suspended' | 'gateway_key' | 'account_revision' | 'revoked_at'
+>;
+
 export interface AccountRows {
   readonly listed: ReadonlySet<Int64>;
   /** Every account that a row or the list of accounts names, with its row; undefined: it has none. */
-  readonly accounts: ReadonlyMap<Int64, AccountRow | undefined>;
+  readonly accounts: ReadonlyMap<Int64, CheckedAccount | undefined>;
   /** By hash. */
-  readonly appKeys: ReadonlyMap<string, AppKeyRow>;
+  readonly appKeys: ReadonlyMap<string, CheckedAppKey>;
 }
 
 export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
@@ -31,7 +43,7 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
 }
 
 function* checkErased(
-  { account_id: account, erasure_ended_at_ms }: AccountRow,
+  { account_id: account, erasure_ended_at_ms }: CheckedAccount,
   isListed: boolean,
   appKeys: Keys,
 ): Generator<Finding> {
@@ -39,7 +51,7 @@ function* checkErased(
     yield findingsOf(account)('erasure_unfinished', {}, `run \`account erase ${account}\` again`);
 }
 
-type Keys = readonly (readonly [hash: string, AppKeyRow])[];
+type Keys = readonly (readonly [hash: string, CheckedAppKey])[];
 
 /** Nothing tells what the keys of an account without a row may do. They are revoked, since a call reads nothing but its key. */
 function* checkMissing(account: Int64, isListed: boolean, appKeys: Keys): Generator<Finding> {
@@ -59,7 +71,7 @@ function* checkMissing(account: Int64, isListed: boolean, appKeys: Keys): Genera
 }
 
 function* checkAccount(
-  stored: AccountRow,
+  stored: CheckedAccount,
   isListed: boolean,
   appKeys: Keys,
   allKeys: AccountRows['appKeys'],
@@ -105,10 +117,10 @@ function* checkAccount(
 }
 
 /** An account's revision that a key has. */
-const revisionOf = ({ account_revision = 0 }: AppKeyRow) => account_revision;
+const revisionOf = ({ account_revision = 0 }: CheckedAppKey) => account_revision;
 
 /** What a key has of its account, as the account's own attributes. */
-const fieldsCopiedTo = (appKey: AppKeyRow) => {
+const fieldsCopiedTo = (appKey: CheckedAppKey) => {
   const { permissions, suspended = false, cursor_secret, gateway_key } = appKey;
   return { permissions, suspended, cursor_secret, ...(gateway_key && { gateway_key }), revision: revisionOf(appKey) };
 };
@@ -124,7 +136,7 @@ function keyListActions(account: Int64, verb: 'ADD' | 'DELETE', hash: string): A
 }
 
 /** Copies the account's permissions to a key, if neither has changed. */
-function copyActions(hash: string, { account_revision }: AppKeyRow, account: AccountRow): Action[] {
+function copyActions(hash: string, { account_revision }: CheckedAppKey, account: CheckedAccount): Action[] {
   const { account_id, revision } = account;
   return [
     updateAction(

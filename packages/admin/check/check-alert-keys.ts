@@ -1,15 +1,16 @@
 /**
- * Checks that the row of each alert key names the key's last alert and its state. The alerts decide: a table restored to a point in time may
- * contain only one of the two rows that opened or ended an alert.
+ * Checks that the row of each alert key names the key's last alert and its state. The latest order decides, wherever it is: a table restored to
+ * a point in time may contain only one of the two rows that opened or ended an alert. An alert whose row is missing counts as never opened.
  */
-import { isBefore, type Order, timeOf } from '../../../lib/ingest/order.ts';
+import { KEY_DAYS } from '../../../lib/ingest/alert-rows.ts';
+import { isBefore, type Order, timeOf, ttlOf } from '../../../lib/ingest/order.ts';
 import { is, isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { deleteAction, updateAction } from '../../../lib/table/write.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';
 
-export function* checkAlertKeys({ account, alerts, alertKeys }: MergeRows): Generator<Finding> {
+export function* checkAlertKeys({ account, alerts, alertKeys }: MergeRows, nowMs: number): Generator<Finding> {
   const finding = findingsOf(account);
   const keyed = [...alerts].flatMap(([id, row]) =>
     row.alert_key === undefined || row.key_order === undefined
@@ -24,30 +25,35 @@ export function* checkAlertKeys({ account, alerts, alertKeys }: MergeRows): Gene
       (latest, alert) => (latest && isBefore(alert.order, latest.order) ? latest : alert),
       undefined,
     );
+    /** The end that the row of the key has and no alert: the alerts' rows are from before it. */
+    const end = stored && !stored.is_open && isBefore(last?.order, stored.row_order) ? stored.row_order : undefined;
     for (const { id, row, isOpen } of ofKey) {
-      if (!last || !isOpen || id === last.id) continue;
+      if (!last || !isOpen || (id === last.id && !end)) continue;
+      const order = end ?? last.order;
       const ended = {
         open_partition: undefined,
         open_at: undefined,
-        ended_at_ms: timeOf(last.order),
+        ended_at_ms: timeOf(order),
+        ...(id === last.id && { key_order: order }),
         event: undefined,
       };
-      const end = updateAction(keys.alert(account, id), set(ended), isAsRead(row, ['key_order', 'open_partition']));
-      yield finding('alert_open_twice', { alert_id: id }, `alert ${last.id} of its key is later`, end);
+      const update = updateAction(keys.alert(account, id), set(ended), isAsRead(row, ['key_order', 'open_partition']));
+      const why = id === last.id ? 'its key has ended since' : `alert ${last.id} of its key is later`;
+      yield finding(id === last.id ? 'alert_not_ended' : 'alert_open_twice', { alert_id: id }, why, update);
     }
-    // DynamoDB removes the row of a key 400 days after its alert has ended.
-    if (last ? (stored?.alert_id === last.id && stored.is_open === last.isOpen) || !(stored || last.isOpen) : !stored)
-      continue;
+    const isOpen = last?.isOpen === true && !end;
+    const ttl = last && !isOpen ? ttlOf(end ?? last.order, KEY_DAYS) : undefined;
+    // DynamoDB has removed it.
+    const isExpired = !stored && ttl !== undefined && ttl * 1_000 <= nowMs;
+    if (last ? isExpired || (stored?.alert_id === last.id && stored.is_open === isOpen) : !stored) continue;
     const isAsStored = is('row_order', stored?.row_order);
     const key = keys.alertKey(account, alertKey);
-    const state = last && { alert_id: last.id, is_open: last.isOpen, row_order: last.order };
+    const state = last && { alert_id: last.id, is_open: isOpen, row_order: end ?? last.order };
     yield finding(
       'alert_key_outdated',
       { alert_id: (last?.id ?? stored?.alert_id) as string },
-      last ? `it is the last alert of its key, and ${last.isOpen ? 'open' : 'has ended'}` : 'it does not exist',
-      state
-        ? updateAction(key, set({ ...state, ...(last?.isOpen && { ttl: undefined }) }), isAsStored)
-        : deleteAction(key, isAsStored),
+      last ? `it is the last alert of its key, and ${isOpen ? 'open' : 'has ended'}` : 'it does not exist',
+      state ? updateAction(key, set({ ...state, ttl }), isAsStored) : deleteAction(key, isAsStored),
     );
   }
 }

@@ -3,21 +3,21 @@
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type AccountRows, checkAccounts } from './check-accounts.ts';
-import { checkMerges } from './check-merges.ts';
+import { checkMerges, type When } from './check-merges.ts';
 import type { Finding } from './finding.ts';
 import { readAccountRows, readMergeRows, readRowsOfAccount } from './read-rows.ts';
 
 /** The findings of an account. Keys that it does not list are found only by a check of the whole table. */
 export async function checkAccount(table: Table, account: Int64, nowMs?: number): Promise<Finding[]> {
   const readFindings = async () => [...checkAccounts(await readRowsOfAccount(table, account))];
-  return [...(await confirmed(readFindings)), ...(await checkMergesOf(table, account, nowMs))];
+  return [...(await confirmed(readFindings)), ...(await checkMergesOf(table, account, { nowMs }))];
 }
 
 /** The findings of the whole table: accounts and keys, then the merges of each account. */
 export async function* checkTable(table: Table, nowMs?: number): AsyncGenerator<Finding[]> {
   const rows = await readAccountRows(table);
   yield* checkAccountsOfTable(table, rows);
-  yield* checkMergesOfTable(table, nowMs, rows);
+  yield* checkMergesOfTable(table, { nowMs }, rows);
 }
 
 /** The findings of all accounts and app keys. @param rows as they have just been read; absent: they are read */
@@ -27,14 +27,19 @@ export async function* checkAccountsOfTable(table: Table, rows?: AccountRows): A
 }
 
 /** The findings of the merges of each account. */
-export async function* checkMergesOfTable(table: Table, nowMs?: number, rows?: AccountRows): AsyncGenerator<Finding[]> {
-  const { accounts } = rows ?? (await readAccountRows(table));
+export async function* checkMergesOfTable(
+  table: Table,
+  when: When = {},
+  rows?: Awaited<ReturnType<typeof readAccountRows>>,
+): AsyncGenerator<Finding[]> {
+  const { accounts, histories } = rows ?? (await readAccountRows(table));
   const kept = [...accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
-  for (const account of kept.sort((a, b) => (a < b ? -1 : 1))) yield await checkMergesOf(table, account, nowMs);
+  for (const account of kept.sort((a, b) => (a < b ? -1 : 1)))
+    yield await checkMergesOf(table, account, when, histories.get(account));
 }
 
-const checkMergesOf = (table: Table, account: Int64, nowMs?: number) =>
-  confirmed(async () => checkMerges(await readMergeRows(table, account), nowMs));
+const checkMergesOf = (table: Table, account: Int64, when: When, histories?: Iterable<string>) =>
+  confirmed(async () => checkMerges(await readMergeRows(table, account, histories), when));
 
 /** Maximum readings of a busy account, if each reading has other findings. */
 const MAX_READS = 5;

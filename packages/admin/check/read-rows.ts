@@ -6,7 +6,7 @@ import { logHeadOf } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { expression, expressionsOf } from '../../../lib/table/expression.ts';
+import { expression, expressionsOf, projection } from '../../../lib/table/expression.ts';
 import {
   type Key,
   keys,
@@ -18,17 +18,22 @@ import {
   shardsOf,
 } from '../../../lib/table/keys.ts';
 import { batchGet, queryRows } from '../../../lib/table/read.ts';
-import type { AccountRow, AlertRow, AppKeyRow } from '../../../lib/table/rows.ts';
+import type { AlertRow } from '../../../lib/table/rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
-import type { AccountRows } from './check-accounts.ts';
+import type { AccountRows, CheckedAccount, CheckedAppKey } from './check-accounts.ts';
 
 /** The attributes of an alert that decide its incident, and the state of its key. Others are not read, since they may be large. */
 const ALERT_ATTRIBUTES = [
-  ...(['incident_id', 'moved_sequence', 'moved_from', 'previous_sequence'] as const),
+  ...(['incident_id', 'moved_sequence', 'moved_from', 'feed_incident'] as const),
   ...(['alert_key', 'key_order', 'open_partition'] as const),
 ] as const;
 
-export async function readMergeRows(table: Table, account: Int64): Promise<MergeRows> {
+/** @param histories incidents that have entries, as a scan of the table shows them; those that any row names are read without it */
+export async function readMergeRows(
+  table: Table,
+  account: Int64,
+  histories: Iterable<string> = [],
+): Promise<MergeRows> {
   const rows: MergeRow[] = [];
   const add = (read: readonly MergeRow[]) => {
     for (const row of read) rows.push(row); // not with a spread, which has too many arguments for large accounts
@@ -38,13 +43,36 @@ export async function readMergeRows(table: Table, account: Int64): Promise<Merge
     add(await queryRows(table, shard, { attributes: ['pk', 'sk', ...ALERT_ATTRIBUTES] })),
   );
   await forEach(shardsOf(partitions.alertKey, account), async (shard) => add(await queryRows(table, shard)));
-  const incidents = await queryRows(table, partitions.incident(account));
-  add(incidents);
-  await forEach(incidents, async ({ sk }) => add(await queryRows(table, partitions.historyEntry(account, sk))));
+  add(await queryRows(table, partitions.incident(account)));
   add(await queryRows(table, partitions.member(account)));
   add(await queryRows(table, partitions.logPointer(account)));
   add(await queryRows(table, partitions.idempotency(account)));
+  // Rows that have arrived may name incidents whose own rows have not.
+  const read = new Set<string>();
+  for (let wanted = new Set([...incidentsIn(rows), ...histories]); wanted.size > 0; ) {
+    const entries: Stored<'historyEntry'>[] = [];
+    await forEach(wanted, async (id) => {
+      read.add(id);
+      for (const row of await queryRows(table, partitions.historyEntry(account, id))) entries.push(row);
+    });
+    add(entries);
+    wanted = new Set(incidentsIn(entries)).difference(read);
+  }
   return mergeRowsOf(account, rows);
+}
+
+/** The incidents that rows are of, or name. */
+function* incidentsIn(rows: readonly MergeRow[]): Generator<string> {
+  const { incidents, log, head, idempotencyKeys, alerts, entries } = mergeRowsOf(0, rows);
+  yield* incidents.keys();
+  for (const { incident_id } of [...log, ...idempotencyKeys]) yield incident_id;
+  for (const { incidentId } of head.pending ?? []) yield incidentId;
+  for (const { incident_id, moved_from, feed_incident } of alerts.values())
+    for (const id of [incident_id, moved_from, feed_incident]) if (id !== undefined) yield id;
+  for (const { entry, moves } of entries) {
+    yield entry.incident_id;
+    for (const { from, to } of moves) for (const id of [from, to]) if (id !== undefined) yield id;
+  }
 }
 
 type MergeRow = Key &
@@ -63,6 +91,7 @@ export function mergeRowsOf(account: Int64, rows: readonly MergeRow[]) {
   return {
     account,
     head: logHeadOf(listOf('logHead')[0]),
+    completed: listOf('logHead')[0]?.completed?.sequence,
     incidents: byId('incident'),
     members: byId('member'),
     /** Their {@link ALERT_ATTRIBUTES} only. */
@@ -79,11 +108,22 @@ const SEGMENTS = 8;
 /** Sort keys of these rows, of whatever account. */
 const [ACCOUNT, LOG_HEAD, APP_KEY] = [keys.account(0).sk, keys.logHead(0).sk, keys.appKey('').sk];
 
-/** Reads all accounts and app keys by a scan of the table. */
-export async function readAccountRows(table: Table): Promise<AccountRows> {
+/**
+ * What is read of accounts and app keys, and of entries: not their alerts, which may be large.
+ */
+const SCANNED = [
+  ...(['pk', 'sk', 'account_id', 'permissions', 'cursor_secret', 'suspended', 'gateway_key', 'app_keys'] as const),
+  ...(['revision', 'account_revision', 'revoked_at', 'erased_at_ms', 'erasure_ended_at_ms'] as const),
+] as const;
+
+/** Reads all accounts and app keys, and which incidents have entries, by a scan of the table. */
+export async function readAccountRows(
+  table: Table,
+): Promise<AccountRows & { histories: ReadonlyMap<Int64, ReadonlySet<string>> }> {
   const listed = new Set<Int64>();
-  const accounts = new Map<Int64, AccountRow | undefined>();
-  const appKeys = new Map<string, AppKeyRow>();
+  const accounts = new Map<Int64, CheckedAccount | undefined>();
+  const appKeys = new Map<string, CheckedAppKey>();
+  const histories = new Map<Int64, Set<string>>();
   await forEach(Array(SEGMENTS).keys(), async (Segment) => {
     const pages = paginateScan(
       { client: table.client },
@@ -93,7 +133,8 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         TotalSegments: SEGMENTS,
         ConsistentRead: true,
         ...expressionsOf({
-          FilterExpression: expression`pk = ${partitions.listedAccount()} OR sk = ${ACCOUNT} OR sk = ${LOG_HEAD} OR sk = ${APP_KEY}`,
+          FilterExpression: expression`pk = ${partitions.listedAccount()} OR sk = ${ACCOUNT} OR sk = ${LOG_HEAD} OR sk = ${APP_KEY} OR attribute_exists(merge_id)`,
+          ProjectionExpression: projection(SCANNED),
         }),
       },
       optionsOf(table.signal),
@@ -105,11 +146,13 @@ export async function readAccountRows(table: Table): Promise<AccountRows> {
         if (appKey) appKeys.set(String(parts[0]), appKey);
         if (kind === 'listedAccount' && account !== undefined) listed.add(account);
         for (const accountRow of ofKind('account', [row])) accounts.set(accountRow.account_id, accountRow);
+        if (kind === 'historyEntry' && account !== undefined)
+          histories.set(account, (histories.get(account) ?? new Set()).add(String(parts[0])));
         const owner = appKey?.account_id ?? account;
         if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, undefined);
       }
   });
-  return { listed, accounts, appKeys };
+  return { listed, accounts, appKeys, histories };
 }
 
 /** Reads one account and the keys that it lists. Keys that it does not list would take a scan of the table. */

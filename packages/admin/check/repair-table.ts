@@ -37,7 +37,7 @@ export const repairAccounts = (table: Table): Promise<Repaired> =>
 
 /**
  * Repairs the merges of all accounts, and finishes the pending ones. May be repeated.
- * @param nowMs the current time: an unfinished merge is a finding only if it is overdue
+ * @param nowMs the current time
  */
 export const repairMerges = (table: Table, nowMs: number): Promise<Repaired> =>
-  untilNothingIsFixed(table, () => checkMergesOfTable(table, nowMs));
+  untilNothingIsFixed(table, () => checkMergesOfTable(table, { nowMs, overdueMs: Number.NEGATIVE_INFINITY }));

@@ -26,7 +26,11 @@ export async function repair(
     fixed += more;
     onFixed(more);
   };
-  for (const group of disjointGroupsOf(findings.filter(({ fixes }) => fixes.length > 0)))
+  const repairable = findings.filter(({ fixes }) => fixes.length > 0);
+  // Before the rows that name lost entries are repaired: afterwards nothing tells which sequences were used.
+  const isFirst = ({ kind }: Finding) => kind === 'log_head_behind';
+  const rest = repairable.filter((finding) => !isFirst(finding));
+  for (const group of [repairable.filter(isFirst), ...disjointGroupsOf(rest)])
     await forEach(chunksOf(group, FINDINGS_AT_ONCE), async (batch) => {
       if (await writeFixes(table, batch)) return count(batch.length);
       for (const finding of batch)

@@ -27,7 +27,8 @@ const entityKindOf = (rowKind: RowKind): Kind | undefined => {
 
 /** Attributes that mean something only beside the merges and keys of this table. A work item may have fields of most of these names. */
 const ATTRIBUTES_OF_THE_TABLE = new Set([
-  ...['ttl', 'last_change', 'moved_sequence', 'moved_from', 'previous_sequence'],
+  ...['ttl', 'moved_sequence', 'moved_from', 'feed_incident'],
+  ...['title_by', 'owner_by', 'feed_title', 'feed_title_order', 'feed_owner_id', 'feed_owner_order'],
   ...['created_at_ms', 'open_partition', 'open_at', 'event'],
 ]);
 

@@ -57,7 +57,7 @@ export async function repairReplica(table: Table, { gatewayKeys, raises, now, st
 
 async function lostEntries(table: Table, nowMs: number): Promise<LostEntry[]> {
   const lost = new Map<string, LostEntry>();
-  for await (const findings of checkMergesOfTable(table, nowMs))
+  for await (const findings of checkMergesOfTable(table, { nowMs }))
     for (const { kind, account, ids } of findings) {
       const sequence = Number(ids.sequence);
       if (LOST.has(kind)) lost.set(`${account} ${sequence}`, { account_id: account, sequence });

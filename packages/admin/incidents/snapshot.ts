@@ -1,8 +1,8 @@
 /** A consistent snapshot of an account's incidents and alerts, read while merges go on. */
 
-import { laterOrder } from '../../../lib/ingest/order.ts';
 import { resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readEntries, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
+import { changesOf } from '../../../lib/operations/merge-alerts/incident.ts';
 import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -25,11 +25,13 @@ export async function readSnapshot(
   const incidentOf = new Map(incidents.map((incident) => [incident.incident_id, incident]));
   for (const { entry } of entries) {
     const incident = incidentOf.get(entry.incident_id);
-    const { sequence, at_ms, new_title: title, new_owner_id: owner } = entry;
-    if (!incident || (incident.last_change?.sequence ?? 0) >= sequence) continue;
-    if (title !== undefined) Object.assign(incident, { title, title_order: laterOrder(at_ms, incident.title_order) });
-    if (owner !== undefined)
-      Object.assign(incident, { owner_id: owner, owner_order: laterOrder(at_ms, incident.owner_order) });
+    if (!incident) continue;
+    const { sequence, new_title, new_owner_id, ...rest } = entry;
+    const later = {
+      ...((incident.title_by ?? 0) < sequence && new_title !== undefined && { new_title }),
+      ...((incident.owner_by ?? 0) < sequence && new_owner_id !== undefined && { new_owner_id }),
+    };
+    Object.assign(incident, changesOf({ ...rest, sequence, ...later }, incident));
   }
   const resolved = resolve(new Map(alerts.map((alert) => [alert.alert_id, alert])), entries);
   return { incidents, alerts: [...resolved.values()] as Stored<'alert'>[] };

@@ -130,7 +130,9 @@ async function createPreparer(
     };
     const idsOf = (some: readonly Move[]) => some.map(({ alertId }) => alertId);
     const unmoved = moved.filter(isUnmoved);
-    const moves = unmoved.filter(hasOrigin).map(({ alertId, from, to }) => ({ alertId, from: to, to: from }));
+    const moves = unmoved
+      .filter(hasOrigin)
+      .map(({ alertId, from, to }) => ({ alertId, from: to, to: from, takenBefore: true as const }));
     const left = idsOf(moved.filter((move) => !isUnmoved(move)));
     const originMissing = idsOf(unmoved.filter((move) => !hasOrigin(move)));
     const atMs = now();

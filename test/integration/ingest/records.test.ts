@@ -92,8 +92,8 @@ it.each<[kind: string, record: object, reserved: string[]]>([
   ['host_status', { host_id: 'h', health_at_ms: NOW }, ['snapshot_order', 'health_order']],
   ['member', { member_id: 1, name: 'n' }, []],
   ['rum_resource', RUM_RECORD, []],
-  ['incident', { incident_id, title: 't' }, ['last_change', 'title_order']],
-  ['alert', { alert_id, title: 't' }, ['moved_sequence', 'moved_from', 'previous_sequence', 'incident_order']],
+  ['incident', { incident_id, title: 't' }, ['title_by', 'feed_title', 'title_order']],
+  ['alert', { alert_id, title: 't' }, ['moved_sequence', 'moved_from', 'feed_incident', 'incident_order']],
   ['work_item', { work_item_id: 'w', version: 1, title: 't' }, ['deletion_order']],
 ])('attributes of the service in a record of kind %s are refused', async (kind, fields, reserved) => {
   const { ingest, send } = await newTenant();

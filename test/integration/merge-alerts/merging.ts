@@ -38,6 +38,8 @@ export interface Process {
   /** Idempotency-Key of a merge. */
   key?: string | undefined;
   requestId?: string;
+  /** When API Gateway got its call; absent: when the process began. */
+  arrivedMs?: number;
   deps?: ReturnType<typeof testDeps>;
   /** Those of a warm function. */
   handlers?: ReturnType<typeof createHandlers>;
@@ -46,13 +48,14 @@ export interface Process {
 /** What processes do with the merges of an account. */
 export function mergesOf(table: Table, { account, appKey }: Account, incidents: readonly string[]) {
   const send = (body: MergeBody, process: Process = {}): Promise<Answer> => {
-    const { through = table, now = Date.now, limits = LIMITS, key, requestId } = process;
+    const { through = table, now = Date.now, limits = LIMITS, key, requestId, arrivedMs } = process;
     const { deps = testDeps(through, { now }), handlers = createHandlers(deps, limits) } = process;
     const event = eventFor(mergeAlerts, {
       appKey,
       rawBody: stringifyJson(body),
       ...(key && { headers: { 'Idempotency-Key': key } }),
     });
+    if (arrivedMs !== undefined) event.requestContext.requestTimeEpoch = arrivedMs;
     if (requestId) event.requestContext.requestId = requestId;
     return invokeAlone(handlers.mergeAlerts, event);
   };

@@ -58,7 +58,7 @@ export function modelOf(records: readonly IngestRecord[], replayed: Replayed): M
 
 const SHOWN = ['host', 'host_status', 'retirement', 'member', 'rum_resource', 'work_item', 'incident', 'alert'];
 /** What only this table says, or what orders records. */
-const OMITTED = /^(pk|sk|ttl|moved_from|moved_sequence|previous_sequence|last_change|.*_order)$/;
+const OMITTED = /^(pk|sk|ttl|moved_from|moved_sequence|feed_\w+|title_by|owner_by|.*_order)$/;
 
 /** The rows of a table by the names of the model, without what orders them. */
 export const shownRows = (items: readonly Item[]): Model =>

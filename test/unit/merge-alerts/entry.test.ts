@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { changeOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
+import { orderOfTime } from '../../../lib/ingest/order.ts';
+import { entryOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
+import { changesOf } from '../../../lib/operations/merge-alerts/incident.ts';
 import { isPending } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
-import type { HistoryEntry } from '../../../lib/table/rows.ts';
+import type { HistoryEntry, IncidentRow } from '../../../lib/table/rows.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../limits-proxy/item-size.ts';
 
 const objectId = () => randomBytes(12).toString('hex');
@@ -17,19 +19,41 @@ const texts = { comment: '😀'.repeat(1_024), old_title: '😀'.repeat(512), ne
 
 it('the row of the largest merge that a request can name stays below 400 KB', () => {
   const count = Math.floor(SETTINGS.maxBodyBytes.max / `"${own}",`.length);
-  const moves = Array.from({ length: count }, () => ({ alertId: objectId(), from: objectId(), to: own }));
+  const moves = Array.from({ length: count }, () => ({
+    ...{ alertId: objectId(), from: objectId(), to: own, takenBefore: true as const },
+  }));
   expect(itemBytes(marshall(entryRow(1, { entry: { ...BARE, ...texts }, moves })))).toBeLessThan(MAX_ITEM_BYTES);
 });
 
-it.each<[Partial<HistoryEntry>, object]>([
-  [{}, {}],
-  [{ new_title: 'New' }, { old_title: '' }],
-  [{ new_owner_id: 1 }, { old_owner_id: null }],
-  [{ new_owner_id: 0, old_owner_id: 2 }, { old_owner_id: 2 }],
-])('the change that an incident records of an entry with %j is %j, and names the change before', (fields, change) => {
-  const entry = { ...BARE, ...fields };
-  expect(changeOf(entry, {})).toStrictEqual({ sequence: 7, ...change });
-  expect(changeOf(entry, {}, { sequence: 3 })).toMatchObject({ sequence: 7, previous_sequence: 3 });
+const FROM_FEED = { title: 'Fed', title_order: orderOfTime(5), owner_id: 2, owner_order: orderOfTime(6) };
+const AT = orderOfTime(BARE.at_ms);
+it.each<[Partial<HistoryEntry>, Partial<IncidentRow>, object]>([
+  [{}, FROM_FEED, {}],
+  [
+    { new_title: 'New' },
+    FROM_FEED,
+    { title: 'New', title_order: AT, title_by: 7, feed_title: 'Fed', feed_title_order: orderOfTime(5) },
+  ],
+  [{ new_title: 'New' }, { ...FROM_FEED, feed_title: 'First' }, { title: 'New', title_order: AT, title_by: 7 }],
+  [
+    { new_owner_id: 0 },
+    FROM_FEED,
+    { owner_id: 0, owner_order: AT, owner_by: 7, feed_owner_id: 2, feed_owner_order: orderOfTime(6) },
+  ],
+  [{ new_owner_id: 1 }, { title: '' }, { owner_id: 1, owner_order: AT, owner_by: 7, feed_owner_id: null }],
+  [{ new_owner_id: 1 }, { feed_owner_id: null }, { owner_id: 1, owner_order: AT, owner_by: 7 }],
+])('an entry with %j changes of an incident with %j: %j', (fields, incident, changes) => {
+  expect(changesOf({ ...BARE, ...fields }, incident)).toStrictEqual(changes);
+});
+
+it('an entry keeps which of its alerts an earlier entry had taken', () => {
+  const moves = Array.from({ length: 19 }, (_, index) => ({
+    ...{ alertId: objectId(), from: objectId(), to: own },
+    ...([0, 7, 8, 18].includes(index) && { takenBefore: true as const }),
+  }));
+  expect(entryOf(entryRow(1, { entry: BARE, moves }))).toEqual({ entry: BARE, moves });
+  const first = moves.map(({ takenBefore: _taken, ...move }) => move);
+  expect(entryRow(1, { entry: BARE, moves: first })).not.toHaveProperty('taken_before');
 });
 
 it.each<[entry: Partial<HistoryEntry>, isPending: boolean]>([

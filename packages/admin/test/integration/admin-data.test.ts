@@ -109,10 +109,14 @@ it('an import can be repeated, and an export of it imported elsewhere: the rows 
   const incident = { incident_id, title: 'Down', owner_id: 7 };
 
   // What merges store in rows means nothing in another table.
-  const moved = { moved_sequence: nowMs, moved_from: 'f'.repeat(24), previous_sequence: 6 };
+  const moved = { moved_sequence: nowMs, moved_from: 'f'.repeat(24), feed_incident: 'e'.repeat(24) };
   await putAll(from, [
     { ...keys.alert(id, alert_id), ...alert, ...moved },
-    { ...keys.incident(id, incident_id), ...incident, ...{ last_change: { sequence: 7 } } },
+    {
+      ...keys.incident(id, incident_id),
+      ...incident,
+      ...{ title_by: 7, feed_title: 'Fed', owner_by: 7, feed_owner_id: null },
+    },
   ]);
   expect(await adminOf(from)(['export', '--out', exported])).toMatchObject({ exitCode: 0, out: '' });
   const text = readFileSync(exported, 'utf8');

@@ -183,7 +183,7 @@ describe('a command that writes', async () => {
     [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],
     [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS}`],
     ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit logHead', pendingMerge],
-    ['repair --account 42 --write', ': account 42, ', '2 findings', 'audit logHead logPointer', pendingNothing],
+    ['repair --account 42 --write', ': account 42, ', '3 findings', 'audit logHead logPointer', pendingNothing],
     [`failover --from ${asOperator.endpoint}`, /^0 findings repaired/, 'accounts and keys', FAILOVER_ROWS],
   ];
   const commandOf = (args: string) => names.findLast((name) => name !== '' && args.startsWith(name)) ?? '';
