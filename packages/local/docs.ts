@@ -1,20 +1,19 @@
 /**
- * The API reference page of the local gateway: Swagger UI from its npm package, without external resources. Its calls go to this service.
+ * The pages of the local gateway: the API reference, which is Swagger UI from its npm package and calls this service, and two guides. They
+ * use no external resources.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
+import { GUIDE_POLICY, guidePage, HEADER_STYLE, headerOf } from './guides.ts';
 
 const require = createRequire(import.meta.url);
 const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
-const projectFile = (path: string) => new URL(`../../${path}`, import.meta.url);
 /** Files by path. A map, since a path may be the name of an inherited property of objects, such as `constructor`. */
 const FILES = new Map([
   ['/docs/swagger-ui.css', { type: 'text/css', file: swaggerUi('swagger-ui.css') }],
   ['/docs/swagger-ui-bundle.js', { type: 'text/javascript', file: swaggerUi('swagger-ui-bundle.js') }],
-  ['/docs/guide', { type: 'text/plain; charset=utf-8', file: projectFile('docs/api.md') }],
-  ['/docs/client', { type: 'text/plain; charset=utf-8', file: projectFile('packages/client/README.md') }],
 ]);
 
 /**
@@ -50,25 +49,29 @@ export const docsPage = (appKey: string | undefined, nonce: string) => `<!doctyp
 <title>Incident, monitoring and RUM service</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<style>
-:root { color-scheme: light dark; }
-body { margin: 0; }
-header { background: #1f4e5f; font: 15px system-ui, sans-serif; }
-nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; max-width: 1460px; margin: auto; padding: 1rem 20px; box-sizing: border-box; }
-nav, nav a { color: #fff; }
-nav strong { flex: 1 0 20rem; }
+<style>${HEADER_STYLE}
 /* The operations first, the general description last. */
 .swagger-ui > div { display: flex; flex-direction: column; }
 .swagger-ui .information-container { order: 1; }
 .swagger-ui .information-container hgroup, .swagger-ui .scheme-container .servers-title, .swagger-ui .scheme-container .servers { display: none; }
 .swagger-ui .scheme-container { padding: 12px 0; margin: 0; }
+.unseen { position: absolute; width: 1px; height: 1px; margin: 0; overflow: hidden; clip-path: inset(50%); }
+/* Swagger UI's own colours have too little contrast. */
+.swagger-ui .opblock.opblock-post .opblock-summary-method { background: #1a7f4e; }
+.swagger-ui .btn.execute { background: #2a64b0; border-color: #2a64b0; }
+.swagger-ui .btn.execute, .swagger-ui .opblock-summary-method { color: #fff; }
+html:not(.dark-mode) .swagger-ui .btn.authorize, html:not(.dark-mode) .swagger-ui .btn.authorize span { color: #156b41; border-color: #156b41; }
+html:not(.dark-mode) .swagger-ui :is(a, .link) { color: #1d5fa8; }
+html:not(.dark-mode) .swagger-ui .btn.cancel { color: #b3261e; border-color: #b3261e; }
+html:not(.dark-mode) .swagger-ui :is(.parameter__in, .parameter__deprecated) { color: #555; }
+html.dark-mode .swagger-ui .btn.cancel { color: #ff9a9a !important; border-color: #ff9a9a !important; }
+html.dark-mode .swagger-ui .headers td { color: #e4e6e6; }
+.swagger-ui .microlight span[style*="211, 99, 99"] { color: #f2a3a3 !important; }
 </style>
 </head>
 <body>
-<header><nav aria-label="Links"><strong>Incident, monitoring and RUM</strong>
-<a href="/docs/guide">Guide</a> <a href="/docs/client">Client</a> <a href="/openapi.json">OpenAPI</a>
-</nav></header>
-<main id="reference"></main>
+${headerOf('h1', '<h2 class="unseen">Reference</h2>')}
+<div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script nonce="${nonce}">
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -96,6 +99,22 @@ const adapt = (response) => {
       .replace(/"name":\\s*"Idempotency-Key",/, '$&"example":"' + crypto.randomUUID() + '",');
   return response;
 };
+// Swagger UI leaves these without names or outside of landmarks, and code that can be scrolled only with a mouse.
+const attributes = [
+  ['.information-container', 'role', 'region'],
+  ['.information-container', 'aria-label', 'About the API'],
+  ['.scheme-container', 'role', 'region'],
+  ['.scheme-container', 'aria-label', 'Authorization'],
+  ['.microlight', 'tabindex', '0'],
+  ['.examples-select-element', 'aria-label', 'Example'],
+  ['.body-param__text', 'aria-label', 'Request body'],
+];
+const complete = () => {
+  for (const [selector, name, value] of attributes)
+    for (const element of document.querySelectorAll('#reference ' + selector + ':not([' + name + '="' + value + '"])'))
+      element.setAttribute(name, value);
+};
+new MutationObserver(complete).observe(document.getElementById('reference'), { childList: true, subtree: true });
 const ui = SwaggerUIBundle({
   plugins: [showExactly],
   responseInterceptor: adapt,
@@ -112,7 +131,9 @@ const ui = SwaggerUIBundle({
 </html>
 `;
 
-/** Answers a request for the page or what belongs to it. @returns whether it was such a request */
+const HTML = { 'Content-Type': 'text/html; charset=utf-8' };
+
+/** Answers a request for a page or what belongs to it. @returns whether it was such a request */
 export function answerDocs(
   path: string,
   appKey: string | undefined,
@@ -120,14 +141,17 @@ export function answerDocs(
   response: ServerResponse,
 ): boolean {
   const file = FILES.get(path);
+  const guide = guidePage(path);
   // Browsers ask for HTML; API callers ask for JSON.
   if (path === '/' && request.headers.accept?.includes('text/html'))
     response.writeHead(302, { Location: '/docs' }).end();
   else if (path === '/docs' || path === '/docs/') {
     const nonce = randomBytes(16).toString('base64');
-    const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policyOf(nonce) };
+    const headers = { ...HTML, 'Content-Security-Policy': policyOf(nonce) };
     response.writeHead(200, headers).end(docsPage(appKey, nonce));
-  } else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
+  } else if (guide !== undefined)
+    response.writeHead(200, { ...HTML, 'Content-Security-Policy': GUIDE_POLICY }).end(guide);
+  else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
   else return false;
   return true;
 }

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import type { Page } from 'playwright-core';
 import { operations } from '../../lib/operations/index.ts';
-import { DESKTOP, expectFits, openPage, PHONE, type Surroundings } from './surroundings.ts';
+import { DESKTOP, expectAccessible, expectFits, openPage, PHONE, type Surroundings } from './surroundings.ts';
 
 export async function testReference(surroundings: Surroundings): Promise<void> {
   const { url } = surroundings;
@@ -22,7 +22,9 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
     assert.equal(status, 200, await link.innerText());
   }
   await surroundings.picture(page, 'reference-page');
+  await expectAccessible(page);
   await callFleet(page);
+  await expectAccessible(page);
   const light = await backgroundOf(page);
 
   // The bound of `version` is beyond 2^53.
@@ -36,10 +38,32 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   await phone.page.goto(`${url}/docs`);
   await phone.page.waitForSelector('.opblock');
   assert.notEqual(await backgroundOf(phone.page), light);
+  await expectAccessible(phone.page);
   await callFleet(phone.page);
   await expectFits(phone.page);
+  await expectAccessible(phone.page);
+  await testGuides(phone.page, url);
+  await testGuides(page, url);
   assert.deepEqual([...problems, ...phone.problems], []);
   process.stdout.write('ok the reference page renders, sends calls, and requests nothing from other servers\n');
+}
+
+/** The guides are pages, whose links all lead somewhere. */
+async function testGuides(page: Page, url: string): Promise<void> {
+  for (const name of ['Guide', 'Client']) {
+    await page.goto(`${url}/docs`);
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    assert.doesNotMatch(await page.locator('main').innerText(), /^#|```|\]\(/m);
+    await expectFits(page);
+    await expectAccessible(page);
+    for (const link of await page.locator('a').all()) {
+      const href = (await link.getAttribute('href')) ?? '';
+      if (href.startsWith('#')) assert.equal(await page.locator(`[id="${href.slice(1)}"]`).count(), 1, href);
+      else if (href.startsWith('/')) assert.equal((await fetch(`${url}${href}`)).status, 200, href);
+      else assert.match(href, /^https:/);
+    }
+  }
 }
 
 /** Opens or closes the block of an operation. */

@@ -31,7 +31,8 @@ const part = <Name extends string>(
   ifEmpty: string,
   rows: readonly Readonly<Record<Name, unknown>>[],
   columns: readonly Name[],
-): string[] => ['', ...(rows.length === 0 ? [ifEmpty] : [title, recordsTable(rows, columns)])];
+  width: number | undefined,
+): string[] => ['', ...(rows.length === 0 ? [ifEmpty] : [title, recordsTable(rows, columns, width)])];
 
 export async function showAccount({ io, table }: Session, id: Int64): Promise<ReadResult> {
   const row = await requireAccount(table, id, true);
@@ -53,13 +54,13 @@ export async function showAccount({ io, table }: Session, id: Int64): Promise<Re
   const more = members.length > MAX_MEMBERS ? [`and ${members.length - MAX_MEMBERS} more: --json shows all`] : [];
   return {
     json: { ...shown, keys, members, last_records: lastRecords },
-    text: () =>
+    text: (width) =>
       [
         plainTable(Object.entries(shown).map(([field, value]) => [field, String(value)])),
-        ...part('Keys', 'It has no keys.', keys, KEY_COLUMNS),
-        ...part('Members', 'It has no members.', members.slice(0, MAX_MEMBERS), ['member_id', 'name']),
+        ...part('Keys', 'It has no keys.', keys, KEY_COLUMNS, width),
+        ...part('Members', 'It has no members.', members.slice(0, MAX_MEMBERS), ['member_id', 'name'], width),
         ...more,
-        ...part('Last records', 'It has sent no records to the feed.', ages, ['kind', 'last_record', 'ago']),
+        ...part('Last records', 'It has sent no records to the feed.', ages, ['kind', 'last_record', 'ago'], width),
       ].join('\n'),
   };
 }

@@ -39,7 +39,7 @@ export function addAccountCommands(program: AdminCommand): void {
     .shows(async ({ table }: Session) => {
       const shown = (await readAllAccounts(table)).map(shownAccount);
       const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
-      return { json: shown, text: () => recordsTable(shown, columns) };
+      return { json: shown, text: (width) => recordsTable(shown, columns, width) };
     });
 
   group

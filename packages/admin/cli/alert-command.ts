@@ -50,7 +50,7 @@ async function list({ table, options: { account, severity } }: ListSession): Pro
   const alerts = await Array.fromAsync(allOpenAlerts(table, account, severity));
   return {
     json: alerts,
-    text: () => recordsTable(alerts.map(columnsOf), COLUMNS),
+    text: (width) => recordsTable(alerts.map(columnsOf), COLUMNS, width),
     ifEmpty: alerts.length === 0 && `Account ${account} has no open alerts${severity ? ` that are ${severity}` : ''}.`,
   };
 }

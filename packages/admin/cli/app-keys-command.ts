@@ -85,7 +85,7 @@ async function list({ io, table, account, options }: Session<AccountOptions>): P
   return {
     json: shown,
     ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
-    text: () => recordsTable(shown, KEY_COLUMNS),
+    text: (width) => recordsTable(shown, KEY_COLUMNS, width),
   };
 }
 

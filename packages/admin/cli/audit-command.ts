@@ -25,7 +25,7 @@ export function addAuditCommand(program: AdminCommand): void {
       return {
         json: entries,
         ifEmpty: entries.length === 0 && `Account ${account} has no audit entries in that time.`,
-        text: () => recordsTable(records, ['time', 'by', 'command', 'target', 'result', 'detail']),
+        text: (width) => recordsTable(records, ['time', 'by', 'command', 'target', 'result', 'detail'], width),
       };
     });
 }

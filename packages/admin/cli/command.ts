@@ -33,7 +33,8 @@ export interface AccountOptions {
 /** What a command that reads prints: as JSON or as text. */
 export interface ReadResult {
   readonly json: unknown;
-  readonly text: () => string;
+  /** @param width of the terminal, into which tables are to fit; undefined: not a terminal */
+  readonly text: (width?: number) => string;
   /** Printed instead of the text if there is nothing to show. */
   readonly ifEmpty?: string | false;
 }
@@ -128,7 +129,7 @@ export class AdminCommand extends Command {
       const { json, text, ifEmpty } = await read(session as Session<Options>, ...args);
       if (options.json) printJson(io, json);
       else if (ifEmpty) say(io, ifEmpty);
-      else print(io, text());
+      else print(io, text(io.stdout.isTTY ? io.stdout.columns : undefined));
     });
   }
 

@@ -114,7 +114,7 @@ async function showStatus({ target, options }: Session<{ refused: number }>): Pr
   const queues = await readIngestStatus(ingestQueues);
   const refused =
     options.refused > 0 && queues.refused.waiting > 0 ? await ingestQueues.peekRefused(options.refused) : [];
-  const text = () => {
+  const text = (width?: number) => {
     const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => ({
       queue: QUEUE_NAMES[queue as QueueName],
       waiting,
@@ -123,7 +123,7 @@ async function showStatus({ target, options }: Session<{ refused: number }>): Pr
     const records = refused.map((refusal) => ({ ...refusal, sent_at: timeText(refusal.sent_at_ms) }));
     return [
       recordsTable(counts, ['queue', 'waiting', 'under way']),
-      ...(records.length > 0 ? ['', recordsTable(records, ['sent_at', 'reason', 'message_id', 'record'])] : []),
+      ...(records.length > 0 ? ['', recordsTable(records, ['sent_at', 'reason', 'message_id', 'record'], width)] : []),
     ].join('\n');
   };
   return { json: { queues, refused_records: refused }, text };

@@ -55,13 +55,14 @@ async function list(session: Session<AccountOptions & HostFilter>): Promise<Read
   const hosts = (await findMatching(session)).map(({ host }) => host);
   return {
     json: hosts.map(jsonOf),
-    text: () =>
+    text: (width) =>
       recordsTable(
         hosts.map((host) => ({
           ...host,
           reported_at: host.reportedAtMs === undefined ? '' : timeText(host.reportedAtMs),
         })),
         COLUMNS,
+        width,
       ),
     ifEmpty: hosts.length === 0 && `Account ${session.options.account} has no such hosts.`,
   };

@@ -101,7 +101,7 @@ async function mergesOfAll(table: Table, from: number): Promise<ReadResult> {
   return {
     json: merges.map(({ account_id, ...merge }) => ({ account_id, ...jsonOf(merge) })),
     ifEmpty: merges.length === 0 && 'No account has merges since then.',
-    text: () => recordsTable(records, columns),
+    text: (width) => recordsTable(records, columns, width),
   };
 }
 
@@ -123,7 +123,7 @@ async function pendingMerges(table: Table, account: Int64 | undefined): Promise<
   return {
     json: merges,
     ifEmpty: merges.length === 0 && 'No merges are pending.',
-    text: () => recordsTable(records, columns),
+    text: (width) => recordsTable(records, columns, width),
   };
 }
 

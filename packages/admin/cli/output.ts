@@ -1,42 +1,83 @@
 import { Presets, SingleBar } from 'cli-progress';
-import Table from 'cli-table3';
+import stringWidth from 'string-width';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { printable, timeText } from '../text/printable.ts';
 import { type Io, say } from './io.ts';
 
-/** All parts of a border: cli-table3 prints lines between rows unless each of them is empty. */
-const BORDER = ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right'];
-const RULES = ['left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid'];
-const NO_BORDER = { ...Object.fromEntries([...BORDER, ...RULES].map((part) => [part, ''])), middle: '  ' };
-
 /** A text, which is escaped, or a text of our own with escape sequences for colours, which is printed as it is. */
 type Cell = string | { readonly painted: string };
 
-/** Rows in aligned columns without borders. Stored text is escaped. */
-export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Cell[] = []): string {
-  const shown = (cells: readonly Cell[]) =>
-    cells.map((cell) => (typeof cell === 'string' ? printable(cell) : cell.painted));
-  const table = new Table({
-    head: shown(head),
-    chars: NO_BORDER,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
-  });
-  for (const row of rows) table.push(shown(row));
-  return table
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n');
+const GAP = '  ';
+/** A column is not made wider than this for the sake of a few long values, each of which then takes more room in its row. */
+const MAX_PADDING = 48;
+/** A column is not made narrower than this. */
+const MIN_WIDTH = 8;
+
+const graphemes = new Intl.Segmenter();
+
+/** The beginning of a text in so many columns, with `…` at its end. */
+function cut(text: string, width: number): string {
+  let [kept, used] = ['', 1];
+  for (const { segment } of graphemes.segment(text)) {
+    used += stringWidth(segment);
+    if (used > width) break;
+    kept += segment;
+  }
+  return `${kept}…`;
 }
 
-/** Records in rows, with the names of their columns as the head. */
+/** The widths of a column: of its widest cell, and of its widest cell that is not cut. */
+interface Column {
+  readonly widest: number;
+  readonly least: number;
+}
+
+const widthOf = ({ widest, least }: Column, most: number) => Math.max(least, Math.min(widest, most));
+
+/** The largest width such that columns of at most this width fit. */
+function mostOf(columns: readonly Column[], available: number): number {
+  let most = Math.max(...columns.map(({ widest }) => widest));
+  while (most > MIN_WIDTH && columns.reduce((sum, column) => sum + widthOf(column, most), 0) > available) most -= 1;
+  return most;
+}
+
+/**
+ * Rows in aligned columns without borders. Stored text is escaped.
+ * @param width of the terminal, where the widest columns are cut; absent: all is shown
+ */
+export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Cell[] = [], width?: number): string {
+  const lines = (head.length > 0 ? [head, ...rows] : rows).map((cells) =>
+    cells.map((cell) => {
+      const text = typeof cell === 'string' ? printable(cell) : cell.painted;
+      return { text, width: stringWidth(text), isOurs: typeof cell !== 'string' };
+    }),
+  );
+  const columns = (lines[0] ?? []).map((_cell, index): Column => {
+    const cells = lines.flatMap((line) => line[index] ?? []);
+    const widestOf = (some: typeof cells) => Math.max(0, ...some.map((cell) => cell.width));
+    return { widest: widestOf(cells), least: widestOf(cells.filter(({ isOurs }) => isOurs)) };
+  });
+  const most = width === undefined ? MAX_PADDING : mostOf(columns, width - GAP.length * (columns.length - 1));
+  const shown = lines.map((cells) =>
+    cells.map((cell, index) => {
+      const padded = widthOf(columns[index] as Column, most);
+      const text = width !== undefined && cell.width > padded ? cut(cell.text, padded) : cell.text;
+      return text + ' '.repeat(Math.max(0, padded - stringWidth(text)));
+    }),
+  );
+  return shown.map((cells) => cells.join(GAP).trimEnd()).join('\n');
+}
+
+/** Records in rows, with the names of their columns as the head. @param width as in {@link plainTable} */
 export const recordsTable = <Name extends string>(
   records: readonly Readonly<Record<Name, unknown>>[],
   columns: readonly Name[],
+  width?: number,
 ): string =>
   plainTable(
     records.map((record) => columns.map((column) => String(record[column]))),
     columns,
+    width,
   );
 
 /** The fields of a row, one a line; times also in readable form. */

@@ -73,10 +73,10 @@ async function showIncidents({ table, options: { account } }: ShowSession): Prom
   const records = incidents.map((incident) => ({ owner_id: 'none', ...incident }));
   return {
     json: incidents,
-    text: () =>
+    text: (width) =>
       records.length === 0
         ? `Account ${account} has no incidents.`
-        : recordsTable(records, ['incident_id', 'alerts', 'entries', 'owner_id', 'title']),
+        : recordsTable(records, ['incident_id', 'alerts', 'entries', 'owner_id', 'title'], width),
   };
 }
 
@@ -110,7 +110,10 @@ async function showFleet(session: ShowSession): Promise<ReadResult> {
   const { account } = session.options;
   const counts = await countFleet(session);
   const edge_clusters = Object.fromEntries(counts.edge_clusters);
-  return { json: { account_id: account, ...counts, edge_clusters }, text: () => fleetText(counts, session.io) };
+  return {
+    json: { account_id: account, ...counts, edge_clusters },
+    text: (width) => fleetText(counts, session.io, width),
+  };
 }
 
 function entryText(item: ListedMerge): string {
@@ -154,7 +157,7 @@ const BAR_WIDTH = 40;
 
 type FleetCounts = Awaited<ReturnType<typeof countFleet>>;
 
-function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): string {
+function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io, width?: number): string {
   const isColoured = io.stdout.isTTY && !io.env.NO_COLOR;
   const paint = (status: FleetStatus, text: string) =>
     isColoured ? styleText(BAR_STYLES[status][1], text, { validateStream: false }) : text;
@@ -179,7 +182,7 @@ function fleetText({ hosts, statuses, edge_clusters }: FleetCounts, io: Io): str
   const head = ['edge cluster', ...FLEET_STATUSES.map((status) => ({ painted: paint(status, status) })), ''];
   const clusters = [...edge_clusters].sort(([a], [b]) => a.localeCompare(b));
   return [
-    plainTable([...clusters.map(([name, counts]) => row(name, counts)), row('all', statuses)], head),
+    plainTable([...clusters.map(([name, counts]) => row(name, counts)), row('all', statuses)], head, width),
     '',
     `${hosts} hosts. Bars: ${FLEET_STATUSES.map((status) => `${BAR_STYLES[status][0]} ${status}`).join(', ')}.`,
   ].join('\n');

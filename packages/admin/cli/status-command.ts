@@ -21,7 +21,7 @@ async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
   const { url, measure } = target;
   const deadLetters = async () => (target.deadLetters ? target.deadLetters() : (await measure?.())?.dead_letters);
   const status = await readStatus({ table, now: io.now, url, measure, deadLetters });
-  return { json: jsonOf(status, url), text: () => statusText(status) };
+  return { json: jsonOf(status, url), text: (width) => statusText(status, width) };
 }
 
 /** Parts that could not be read have an `error` in place of their value. */
@@ -56,7 +56,7 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
   };
 }
 
-function statusText(status: Status): string {
+function statusText(status: Status, width?: number): string {
   const figures = figuresOf(status, sentenceOf).map(({ name, value, note, accounts = [] }) => [
     name,
     value,
@@ -67,6 +67,7 @@ function statusText(status: Status): string {
       `\n${title}\n${plainTable(
         rows.map((row) => row.map(cellText)),
         head,
+        width,
       )}`,
   );
   return [`As of ${timeText(status.at_ms)}`, plainTable(figures), ...tables].join('\n');

@@ -49,8 +49,8 @@ ${section('Keys', tableOf(keyTable(view, appKeys)))}
 <div class="columns">
 ${section('Last records', tableOf(lastRecordTable(view, lastRecords)))}
 ${section('Members', tableOf(memberTable(members.rows)))}
-${moreLink(members.next && href([id, 'account'], { members: members.next }), 'More members')}
 </div>
+${moreLink(members.next && href([id, 'account'], { members: members.next }), 'More members')}
 <div class="columns">
 ${section('RUM quotas', tableOf(quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id)))))}
 ${section('Rate windows', tableOf(windows))}

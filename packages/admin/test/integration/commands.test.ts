@@ -250,6 +250,19 @@ describe('stored text', async () => {
   );
 });
 
+it('lists fit the terminal, and have all of a long name elsewhere', async () => {
+  const admin = adminOf(await newTable());
+  const name = 'Acme '.repeat(100).trim();
+  for (const [id, of] of Object.entries({ 42: name, 43: 'Other' }))
+    await admin(['account', 'create', id, '--name', of]);
+  const { out } = await admin('account list', { terminal: true });
+  expect(Math.max(...out.split('\n').map(({ length }) => length))).toBe(100);
+  expect(out).toMatch(/^42 {10}Acme .*… +active/m);
+  const piped = (await admin('account list')).out.split('\n');
+  expect(piped[1]).toContain(name);
+  expect(piped[2]?.length).toBeLessThan(100);
+});
+
 it('a command whose output nobody reads ends as usual', async () => {
   const child = spawn(process.execPath, [fileURLToPath(new URL('../../cli/admin.ts', import.meta.url)), '--help']);
   let errors = '';
