@@ -71,7 +71,7 @@ const SIZES: Partial<Record<FunctionName, number>> = {
   'send-records': 461,
   'send-notification': 326,
   'finish-merges': 238,
-  'ingest-records': 430,
+  'ingest-records': 431,
   relay: 281,
   'usage-key-authorizer': 230,
   'fallback-route': 47,
