@@ -98,7 +98,7 @@ describe('npm start', () => {
     expect((await fetch(`${service.url}/docs/swagger-ui.css`)).status).toBe(200);
     const opened = await fetch(service.url, { headers: { Accept: 'text/html,*/*;q=0.8' }, redirect: 'manual' });
     expect([opened.status, opened.headers.get('location')]).toEqual([302, '/docs']);
-    expect((await fetch(service.url)).status).toBe(404);
+    expect(await (await fetch(service.url)).json()).toMatchObject({ data: { status: 'ok', standby: false } });
     service.child.kill('SIGUSR2');
     await expect.poll(() => service.errors()).toMatch(/\(the service keeps running\): Error: planted/);
     expect((await call(RUM, {})).status).toBe(200);
