@@ -81,17 +81,16 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     const sideOf = (side: Side) => {
       const child = fork(import.meta.filename, [side, endpoint, service.table.name]);
       resources.defer(() => child.disconnect());
-      const sum = { tookMs: 0, cpuMs: 0, calls: 0, readUnits: 0, writeUnits: 0 };
+      const sum = { tookMs: 0, cpuMs: 0, calls: 0, writeUnits: 0 };
       let round = 0;
       const load = async (file: number) => {
         const before = limits.totals();
         child.send([file, nowMs]);
         const [took] = (await once(child, 'message')) as [{ tookMs: number; cpuMs: number }];
-        const { calls, readUnits, writeUnits } = limits.totals();
+        const { calls, writeUnits } = limits.totals();
         return {
           ...took,
           calls: calls - before.calls,
-          readUnits: readUnits - before.readUnits,
           writeUnits: writeUnits - before.writeUnits,
         };
       };
@@ -121,7 +120,6 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     figure('CPU of a line', 'cpuMs', 'ms');
     if (endpoint !== limits.endpoint) return;
     figure('calls of a line', 'calls', '');
-    figure('read units of a line', 'readUnits', '');
     figure('write units of a line', 'writeUnits', '');
   }
 

@@ -66,6 +66,18 @@ async function expectReadable(page: Page): Promise<void> {
     await expectAccessible(page);
   }
   await expectFits(page);
+  await expectWholeNumbers(page);
+}
+
+/** Fails if a number would wrap that is larger than those of the sample. It changes the page. */
+async function expectWholeNumbers(page: Page): Promise<void> {
+  const wrapped = await page.evaluate<string[]>(`[...document.querySelectorAll('td.number')].filter((cell) => {
+    cell.textContent = '1,536';
+    const text = document.createRange();
+    text.selectNodeContents(cell);
+    return text.getClientRects().length > 1;
+  }).map(({ outerHTML }) => outerHTML)`);
+  assert.deepEqual(wrapped, [], `numbers wrap on ${page.url()}`);
 }
 
 /** Clicks a link and waits until its page has loaded. */

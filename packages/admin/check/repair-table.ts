@@ -13,14 +13,18 @@ export interface Repaired {
 /** A fix may uncover a finding, which another reading finds. */
 const MAX_ROUNDS = 5;
 
-async function untilNothingIsFixed(table: Table, find: () => AsyncIterable<Finding[]>): Promise<Repaired> {
+async function untilNothingIsFixed(
+  table: Table,
+  find: () => AsyncIterable<Finding[]>,
+  finishes: boolean,
+): Promise<Repaired> {
   const fixed: Finding[] = [];
   let left: Finding[] = [];
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     left = [];
     let fixedNow = 0;
     for await (const findings of find()) {
-      const result = await repair(table, findings);
+      const result = await repair(table, findings, undefined, finishes);
       const unfixed = new Set(result.left);
       fixed.push(...findings.filter((finding) => !unfixed.has(finding)));
       left.push(...result.left);
@@ -31,13 +35,16 @@ async function untilNothingIsFixed(table: Table, find: () => AsyncIterable<Findi
   return { fixed, left };
 }
 
-/** Repairs accounts and app keys. Do this first: until then, a key may be let in that a row forbids. May be repeated. */
+/**
+ * Repairs accounts and app keys. Do this first: until then, a key may be let in that a row forbids. May be repeated. It finishes no merge, since
+ * entries and the log may not have arrived.
+ */
 export const repairAccounts = (table: Table): Promise<Repaired> =>
-  untilNothingIsFixed(table, () => checkAccountsOfTable(table));
+  untilNothingIsFixed(table, () => checkAccountsOfTable(table), false);
 
 /**
  * Repairs the merges of all accounts, and finishes the pending ones. May be repeated.
  * @param nowMs the current time
  */
 export const repairMerges = (table: Table, nowMs: number): Promise<Repaired> =>
-  untilNothingIsFixed(table, () => checkMergesOfTable(table, { nowMs, overdueMs: Number.NEGATIVE_INFINITY }));
+  untilNothingIsFixed(table, () => checkMergesOfTable(table, { nowMs, overdueMs: Number.NEGATIVE_INFINITY }), true);

@@ -11,7 +11,7 @@ const FINDINGS_AT_ONCE = 25;
 
 /**
  * Writes the fix of each finding, unless its rows have changed since they were read. Then finishes the pending merges
- * of the accounts. After a failure, another check finds what is left.
+ * of the accounts, unless they are not to be. After a failure, another check finds what is left.
  * @param onFixed called from time to time with the number of findings fixed since the last call
  * @returns `left`: findings that were not fixed, since the right state is unknown or their rows have changed
  */
@@ -19,6 +19,7 @@ export async function repair(
   table: Table,
   findings: readonly Finding[],
   onFixed: (count: number) => void = () => {},
+  finishes = true,
 ): Promise<{ fixed: number; left: Finding[] }> {
   const left = findings.filter(({ fixes }) => fixes.length === 0);
   let fixed = 0;
@@ -37,7 +38,8 @@ export async function repair(
         if (await writeFixes(table, [finding])) count(1);
         else left.push(finding);
     });
-  await forEach(new Set(findings.map(({ account }) => account)), (account) => finishMerges(table, account));
+  if (finishes)
+    await forEach(new Set(findings.map(({ account }) => account)), (account) => finishMerges(table, account));
   return { fixed, left };
 }
 

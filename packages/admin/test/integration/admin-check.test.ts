@@ -189,6 +189,14 @@ describe('admin check and admin repair', () => {
     expect(await kindsIn(table)).toEqual(new Set(['alert_incident_missing']));
   });
 
+  it('of accounts leave merges alone, whose entries may not have arrived', async () => {
+    const broken = await merged();
+    for (const kind of ['pending_entry_missing', 'app_key_outdated'] as const) await BROKEN[kind](broken);
+    const { fixed } = await repairAccounts(broken.table);
+    expect(fixed.map(({ kind }) => kind)).toEqual(['app_key_outdated']);
+    expect(await kindsIn(broken.table)).toContain('pending_entry_missing');
+  });
+
   it('let in no key that any row forbids, whichever row of an account has not arrived', async () => {
     const { table, tenant, account, hash, remove, change } = await merged();
     const isLetIn = async () => (await createAppKeys(testDeps(table)).find(tenant.appKey)) !== undefined;
