@@ -13,7 +13,7 @@ import { checkTable } from '../../packages/admin/check/check.ts';
 import { repairAccounts, repairMerges } from '../../packages/admin/check/repair-table.ts';
 import { mergesOf } from '../integration/merge-alerts/merging.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
-import { ACCESS, createRandom, type Feed, type Random, World } from './torn/history.ts';
+import { ACCESS, createRandom, type Random, World } from './torn/history.ts';
 import { entriesIn, notAwaited, placesBy, problemsOf, sequencesIn, wronglyLetIn } from './torn/judge.ts';
 
 const CUTS = Number(process.env.CUTS ?? { ci: 600, full: 100_000 }[process.env.FAULTS ?? ''] ?? 200);
@@ -26,15 +26,13 @@ async function problemsAfter(history: World, random: Random): Promise<string[]> 
   const { rows, feeds } = history.cut(random);
   const world = history.with(rows, feeds);
   const torn = world.items;
-  const { account } = world.tenant;
   /** The incident that the feed had named when an alert's row was written, or by now if its row had not arrived. */
   const saidOf = (alertId: string) => {
-    const name = rowName(keys.alert(account, alertId));
+    const name = rowName(keys.alert(world.tenant.account, alertId));
     return (rows.has(name) ? feeds : world.feeds).get(name)?.incident_id?.value as string | undefined;
   };
-  const feedOf = (name: string): Feed => world.feeds.get(name) ?? {};
   const judge = async (when: string, entries: ReturnType<typeof entriesIn>, places: ReturnType<typeof placesBy>) => {
-    for (const problem of problemsOf(world, entries, places, feedOf)) problems.add(`${when}: ${problem}`);
+    for (const problem of problemsOf(world, entries, places)) problems.add(`${when}: ${problem}`);
     const left = (await Array.fromAsync(checkTable(world.table, world.now + 3_600_000))).flat();
     for (const { kind } of notAwaited(world, left)) problems.add(`${when}: left ${kind}`);
   };

@@ -168,6 +168,8 @@ export class World {
     const merge = async () => {
       const alert_ids = ofKind('alert', this.items).flatMap(({ sk }) => (chance(0.5) ? sk : []));
       if (alert_ids.length === 0) return;
+      const isNew = !this.rows.has(rowName(keys.incident(tenant.account, incident_id)));
+      if (isNew) await this.send({ kind: 'incident', incident_id, title: 'new' });
       const change = { ...(chance(0.4) && { title: `merge ${write}` }), ...(chance(0.2) && { owner_id: below(3) }) };
       const key = chance(0.3) ? `key ${write}` : undefined;
       await merges.send({ alert_ids, incident_id, ...change }, { through, now, limits: one([LIMITS, {}]), key });

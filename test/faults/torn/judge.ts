@@ -59,14 +59,10 @@ export function sequencesIn(items: Items): number[] {
   return found;
 }
 
-/** What is wrong. @param saidOf what the feed had said when a row was written, by its name */
-export function* problemsOf(
-  world: World,
-  entries: readonly EntryWithMoves[],
-  places: Places,
-  saidOf: (name: string) => Feed,
-): Generator<string> {
+/** What is wrong. */
+export function* problemsOf(world: World, entries: readonly EntryWithMoves[], places: Places): Generator<string> {
   const { items, rows } = world;
+  const saidOf = (row: Key): Feed => world.feeds.get(rowName(row)) ?? {};
   const { account } = world.tenant;
   const exists = (key: Key) => rows.has(rowName(key));
   const latest = new Map<string, EntryWithMoves>();
@@ -79,13 +75,13 @@ export function* problemsOf(
     }
   for (const alert of ofKind('alert', items)) {
     const each = latest.get(alert.sk);
-    const expected = each ? places.get(nameOf(each, alert.sk))?.to : saidOf(rowName(alert)).incident_id?.value;
+    const expected = each ? places.get(nameOf(each, alert.sk))?.to : saidOf(alert).incident_id?.value;
     if (alert.incident_id !== expected)
       yield each ? 'an alert is not where its latest entry put it' : 'an alert is where an absent entry put it';
     if (alert.moved_sequence !== each?.entry.sequence) yield 'the entry that an alert records';
   }
   for (const incident of ofKind('incident', items)) {
-    const feed = saidOf(rowName(incident));
+    const feed = saidOf(incident);
     const history = entries.map(({ entry }) => entry).filter(({ incident_id }) => incident_id === incident.sk);
     for (const [name, given] of Object.entries({ title: 'new_title', owner_id: 'new_owner_id' } as const)) {
       const last = history.findLast((entry) => entry[given] !== undefined);
