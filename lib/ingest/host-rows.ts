@@ -58,16 +58,23 @@ async function retire(table: Table, record: IngestRecord): Promise<boolean> {
   const { done: isDeleted } = await deleteRow(table, host, isEarlier(order));
   for (;;) {
     const { done, row } = await deleteRow(table, status, isEarlier(order), RETURN_STORED);
-    const stored: Row = row ?? {};
-    // A part of a later report stays.
-    const isRemoved = ({ orderAttribute: name }: Pick<Part, 'orderAttribute'>) =>
-      stored[name] && isBefore(stored[name], order);
-    const removed = done ? [] : [SNAPSHOT, HEALTH].filter(isRemoved);
-    if (removed.length === 0) return isDeleted || done;
-    const removal = removed.map(({ orderAttribute, fields }) => ({ ...fields, [orderAttribute]: undefined }));
-    const isAsStored = all(...removed.map(({ orderAttribute: name }) => is(name, stored[name])));
-    if ((await updateRow(table, status, set(Object.assign({}, ...removal)), isAsStored)).done) return true;
+    const removal = done ? undefined : removalOf(row ?? {}, order);
+    if (!removal) return isDeleted || done;
+    if ((await updateRow(table, status, removal.update, removal.isAsStored)).done) return true;
   }
+}
+
+/** Removes the parts of a status row that are older than a retirement. Those of later reports stay. */
+export function removalOf(stored: Row, retired: Order) {
+  const removed = [SNAPSHOT, HEALTH].filter(
+    ({ orderAttribute: name }) => stored[name] && isBefore(stored[name], retired),
+  );
+  if (removed.length === 0) return undefined;
+  const fields = removed.map((part) => ({ ...part.fields, [part.orderAttribute]: undefined }));
+  return {
+    update: set(Object.assign({}, ...fields)),
+    isAsStored: all(...removed.map(({ orderAttribute: name }) => is(name, stored[name]))),
+  };
 }
 
 const { host_id: _key, health_at_ms: _health, reason_codes: _reasons, ...SNAPSHOT_SCHEMA } = STATUS_SCHEMA.properties;

@@ -3,6 +3,7 @@
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type AccountRows, checkAccounts } from './check-accounts.ts';
+import { checkHosts } from './check-hosts.ts';
 import { checkMerges, type When } from './check-merges.ts';
 import type { Finding } from './finding.ts';
 import { readAccountRows, readMergeRows, readRowsOfAccount } from './read-rows.ts';
@@ -26,7 +27,7 @@ export async function* checkAccountsOfTable(table: Table, rows?: AccountRows): A
   yield await confirmed(async () => [...checkAccounts(await readAccountRows(table))], firstFindings);
 }
 
-/** The findings of the merges of each account. */
+/** The findings of the merges of each account, and of its retired hosts. */
 export async function* checkMergesOfTable(
   table: Table,
   when: When = {},
@@ -38,8 +39,10 @@ export async function* checkMergesOfTable(
     yield await checkMergesOf(table, account, when, histories.get(account));
 }
 
-const checkMergesOf = (table: Table, account: Int64, when: When, histories?: Iterable<string>) =>
-  confirmed(async () => checkMerges(await readMergeRows(table, account, histories), when));
+const checkMergesOf = async (table: Table, account: Int64, when: When, histories?: Iterable<string>) => [
+  ...(await confirmed(async () => checkMerges(await readMergeRows(table, account, histories), when))),
+  ...(await confirmed(() => checkHosts(table, account))),
+];
 
 /** Maximum readings of a busy account, if each reading has other findings. */
 const MAX_READS = 5;

@@ -17,6 +17,7 @@ export const FINDINGS = {
   entry_alert_missing: 'an alert of an entry does not exist',
   entry_not_applied: 'an incident lacks the title or owner that its history gave it',
   incident_entry_missing: 'an incident has the title or owner of an entry that its history does not have',
+  host_not_retired: 'a host has rows from before its retirement',
   incident_owner_missing: 'the owner of an incident does not exist',
   log_head_behind: 'the log head does not have the latest sequence',
   log_count_wrong: 'a number of entries is not that of the entries that there are',

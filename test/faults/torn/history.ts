@@ -58,7 +58,7 @@ function recordsOf({ below, chance, one }: Random, incident_id: string, deleted_
   return [
     ...[alert, { ...alert, incident_id }, { ...alert, incident_id }, keyed, keyed],
     ...[incident, { ...incident, owner_id: below(4) }, { kind: 'member', member_id: below(4), name: 'Bo' }],
-    { kind: 'host', host_id: 'h', ...(chance(0.3) ? { retired: true } : INVENTORY) },
+    { kind: 'host', host_id: 'h', ...(chance(0.5) ? { retired: true } : INVENTORY) },
     { kind: 'host_status', host_id: 'h', node_count: below(9), edge_count: 1 },
     { ...item, ...(chance(0.3) && { deleted_at_ms }) },
     ...[
@@ -95,7 +95,7 @@ export class World {
     });
   }
 
-  /** An account with incidents, alerts in the first of them and members, all from the feed. */
+  /** An account with incidents, alerts in the first of them, members and a host, all from the feed. */
   static async create(): Promise<World> {
     const double = new TableDouble();
     const table = connectDouble(async (request) => double.apply(request));
@@ -108,6 +108,7 @@ export class World {
       await world.send({ kind: 'incident', incident_id: idOf('b')(index), title: 'first' });
     for (let index = 0; index < 3; index += 1)
       await world.send({ kind: 'alert', alert_id: idOf('a')(index), title: 'first', incident_id: idOf('b')(0) });
+    await world.send({ kind: 'host', host_id: 'h', ...INVENTORY });
     return world.with(world.rows, world.feeds);
   }
 

@@ -1,7 +1,7 @@
 /** What must be true of rows that were repaired: judged by the entries that there are, and by what the feed had said by then. */
 
 import { createAppKeys } from '../../../lib/http/app-keys.ts';
-import { isBefore, orderOfTime } from '../../../lib/ingest/order.ts';
+import { isBefore, type Order, orderOfTime } from '../../../lib/ingest/order.ts';
 import { bySequence, type EntryWithMoves, entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { type Key, keys, ofKind, parseKey, type Stored } from '../../../lib/table/keys.ts';
 import { rowName } from '../../../lib/table/read.ts';
@@ -93,6 +93,11 @@ export function* problemsOf(world: World, entries: readonly EntryWithMoves[], pl
       if (!allowed.includes(actual)) yield `the ${name} of an incident ${last ? 'with' : 'without'} a merge's`;
     }
   }
+  for (const { sk: id, row_order: retired } of ofKind('retirement', items))
+    for (const key of [keys.host(account, id), keys.hostStatus(account, id)]) {
+      const { row_order: order } = (rows.get(rowName(key)) ?? {}) as { row_order?: Order };
+      if (order && isBefore(order, retired)) yield 'a retired host';
+    }
   const [head] = ofKind('logHead', items);
   if ((head?.entries ?? 0) !== entries.length) yield 'the number of entries';
   if (Object.keys(head?.pending ?? {}).length > 0) yield 'a pending entry';

@@ -1,7 +1,7 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys } from '../../../../lib/http/app-keys.ts';
-import { orderOf } from '../../../../lib/ingest/order.ts';
+import { orderOf, orderOfTime } from '../../../../lib/ingest/order.ts';
 import { writeRow } from '../../../../lib/ingest/write-records.ts';
 import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../../../lib/table/client.ts';
@@ -130,6 +130,13 @@ const BROKEN: Record<Exclude<FindingKind, (typeof ONLY_FOUND)[number]>, Break> =
   },
   idempotency_entry_missing: ({ put, account, to }) =>
     put(keys.idempotency(account, 'merge-alerts', 'k'), { incident_id: to, sequence: 7, ttl: FAR }),
+  // As if only the mark of the retirement had arrived, and of the status a report that kept an earlier snapshot.
+  host_not_retired: async ({ put, account }) => {
+    const [before, retired, after] = [1, 2, 3].map(orderOfTime);
+    await put(keys.retirement(account, 'h'), { row_order: retired, ttl: FAR });
+    await put(keys.host(account, 'h'), { row_order: before });
+    await put(keys.hostStatus(account, 'h'), { row_order: after, snapshot_order: before, node_count: 5 });
+  },
   account_missing: ({ put }) => put(keys.listedAccount(GONE)),
   // As after a suspension of which only the key's row has arrived.
   account_outdated: async ({ table, change, account }) => {
@@ -169,6 +176,11 @@ describe('admin check and admin repair', () => {
     await repair(table, await findIn(table));
     expect(await kindsIn(table)).toEqual(new Set());
     if (RESTORED.test(kind)) expect(await snapshot(table, account)).toEqual(intact);
+    if (kind === 'host_not_retired') {
+      expect(await stored(table, keys.host(account, 'h'))).toBeUndefined();
+      expect(await stored(table, keys.hostStatus(account, 'h'))).toMatchObject({ node_count: 0 });
+      expect(await stored(table, keys.hostStatus(account, 'h'))).not.toHaveProperty('snapshot_order');
+    }
     if (kind !== 'incident_entry_missing') return;
     const { title, owner_id } = await broken.tenant.incidentRow(broken.from);
     expect([title, owner_id]).toEqual(['Old', undefined]);
