@@ -121,7 +121,7 @@ onSchedules(
         if (it.kind !== 'merge' || ids.length === 0) return;
         const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
         const body = { alert_ids: ids.slice(0, it.count), incident_id: it.into };
-        const call = { body, caller, requestId: 'r', arrivedMs: 0, signal: AbortSignal.timeout(60_000) };
+        const call = { body, caller, requestId: 'r', arrivedMs: NOW, signal: AbortSignal.timeout(60_000) };
         await createMergeAlerts(
           deps,
           LIMITS,

@@ -216,7 +216,7 @@ onSchedules(
         body,
         caller,
         requestId: 'r',
-        arrivedMs: 0,
+        arrivedMs: NOW,
         idempotencyKey: undefined,
         signal: AbortSignal.timeout(60_000),
       };
