@@ -262,6 +262,10 @@ async function eraseAccount(): Promise<void> {
   reportDone('the erasure of an account');
 }
 
-await sendMergeAndUndo();
-await sendAndReadByCommand();
-await Promise.all([eraseAccount(), receiveFromAlertmanager()]);
+async function spendTheDay(): Promise<void> {
+  await sendMergeAndUndo();
+  await sendAndReadByCommand();
+  await receiveFromAlertmanager();
+}
+
+await Promise.all([spendTheDay(), eraseAccount()]);
