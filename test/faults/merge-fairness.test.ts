@@ -126,7 +126,14 @@ async function run(
     const body = { alert_ids, incident_id: incidents[index % incidents.length] as string };
     const signal = AbortSignal.timeout(TIME_LIMITS.callMs);
     try {
-      await mergeAlerts({ body, caller: CALLER, requestId: 'r', arrivedMs: Date.now(), idempotencyKey: undefined, signal });
+      await mergeAlerts({
+        body,
+        caller: CALLER,
+        requestId: 'r',
+        arrivedMs: Date.now(),
+        idempotencyKey: undefined,
+        signal,
+      });
       return 200;
     } catch (error) {
       if (!(error instanceof Error) || error.name === 'TypeError') throw error;
