@@ -16,7 +16,7 @@ import { SEED, seededRandom } from '../support/chance.ts';
 import { ACCESS, createRandom, type Random, World } from './torn/history.ts';
 import { entriesIn, notAwaited, placesBy, problemsOf, sequencesIn, wronglyLetIn } from './torn/judge.ts';
 
-const CUTS = Number(process.env.CUTS ?? { ci: 600, full: 100_000 }[process.env.FAULTS ?? ''] ?? 200);
+const CUTS = Number(process.env.CUTS ?? { ci: 300, full: 100_000 }[process.env.FAULTS ?? ''] ?? 200);
 const CUTS_OF_EACH = 20;
 /** Partitions of rows that no repair changes; those of hosts only where one was retired. */
 const OTHERS = /#(MEMBERS|HOSTS|HOST_STATUSES|RETIREMENTS|RUM|WORK_ITEMS)\n/;
