@@ -118,7 +118,9 @@ async function failOver(session: Session, other: Other): Promise<WriteResult> {
     for (const change of missing) tell(textOf(change));
     for (const text of await waitingIn(other)) tell(text);
     if (missing.length > 0 && !serves)
-      decide(`${countText(missing.length, 'change')} of ${from} not arrived: they do within seconds. Run this again.`);
+      decide(
+        `Not arrived from ${from}: ${countText(missing.length, 'change')}. That usually takes seconds: run this again.`,
+      );
   }
   if (dryRun) return plan(session, { missing, findings });
 

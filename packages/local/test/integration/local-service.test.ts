@@ -3,9 +3,8 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
-import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { newAccountId } from '../../../../test/support/accounts.ts';
-import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { everythingIn, newAppKey, newTable } from '../../../../test/support/service.ts';
@@ -13,23 +12,13 @@ import { SETTLE_MS } from '../../../admin/accounts/erase-account.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
 import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
-import { registerRunning } from '../../../admin/local-service/running.ts';
 import { serveConsole, textOf } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { synthesize } from '../../synthesize.ts';
-import { callOnce, callService, serveTable } from '../support/start-service.ts';
+import { callOnce, callService, serveForOperator, serveTable } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
-const service = await serveTable(table);
-const { url, queueUrls: outputs } = service;
-const { FeedUrl: QueueUrl = '', FeedRefusedUrl: RefusedUrl = '' } = outputs;
-const forget = registerRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
-const sqs = new SQS({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
-afterAll(async () => {
-  await forget();
-  sqs.destroy();
-  await service.stop();
-});
+const { url, outputs, QueueUrl, RefusedUrl, sqs } = await serveForOperator(table);
 
 let account: number;
 const appKey = newAppKey();

@@ -1,26 +1,14 @@
 /** The operator's commands that clear the queue of refused records, on the service of `npm start`. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SQS } from '@aws-sdk/client-sqs';
-import { afterAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { newAccountId } from '../../../../test/support/accounts.ts';
-import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAppKey, newTable } from '../../../../test/support/service.ts';
 import { loadData } from '../../../admin/data/load.ts';
-import { registerRunning } from '../../../admin/local-service/running.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
-import { callService, serveTable } from '../support/start-service.ts';
+import { callService, serveForOperator } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
-const service = await serveTable(table);
-const { url, queueUrls: outputs } = service;
-const { FeedUrl: QueueUrl = '', FeedRefusedUrl: RefusedUrl = '' } = outputs;
-const forget = registerRunning({ pid: process.pid, url, endpoint: dynamodbEndpoint(), tableName: table.name, outputs });
-const sqs = new SQS({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
-afterAll(async () => {
-  await forget();
-  sqs.destroy();
-  await service.stop();
-});
+const { url, QueueUrl, RefusedUrl, sqs } = await serveForOperator(table);
 
 const SOON = { timeout: 20_000, interval: 100 };
 const run = (args: string | string[]) =>

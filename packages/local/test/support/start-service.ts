@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
-import { expect, inject, vi } from 'vitest';
+import { SQS } from '@aws-sdk/client-sqs';
+import { afterAll, expect, inject, vi } from 'vitest';
 import { PATIENT } from '../../../../lib/aws/http-handler.ts';
 import { clientConfig, type Table } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { isAlive } from '../../../admin/local-service/running.ts';
+import { isAlive, registerRunning } from '../../../admin/local-service/running.ts';
 import { type LocalServiceOptions, startService } from '../../local-service.ts';
 
 export const root = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -13,6 +14,25 @@ export const root = fileURLToPath(new URL('../../../../', import.meta.url));
 /** Starts the service in this process, on a table of the tests' DynamoDB. */
 export const serveTable = ({ name }: Table, options: Partial<LocalServiceOptions> = {}) =>
   startService({ template: inject('template'), endpoint: dynamodbEndpoint(), tableName: name, port: 0, ...options });
+
+/**
+ * Starts the service as {@link serveTable} does, as one that the operator's command finds, until the tests of the file end.
+ * @returns also its queues of records, and of refused records, and a client for them
+ */
+export async function serveForOperator(table: Table) {
+  const service = await serveTable(table);
+  const { url, queueUrls: outputs } = service;
+  const { FeedUrl: QueueUrl = '', FeedRefusedUrl: RefusedUrl = '' } = outputs;
+  const endpoint = dynamodbEndpoint();
+  const forget = registerRunning({ pid: process.pid, url, endpoint, tableName: table.name, outputs });
+  const sqs = new SQS({ endpoint: url, region: 'eu-west-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } });
+  afterAll(async () => {
+    await forget();
+    sqs.destroy();
+    await service.stop();
+  });
+  return { url, outputs, QueueUrl, RefusedUrl, sqs };
+}
 
 /** Runs the start command, by Node or by `command`, and waits until it serves, or ends. */
 export async function start(
