@@ -3,8 +3,8 @@
  * relay sends against it, and fail if the file is out of date.
  */
 import { writeFileSync } from 'node:fs';
+import { SEVERITIES } from '../../lib/model/alert.ts';
 import { SERVICE } from '../../lib/shared/log.ts';
-import { SEVERITIES } from '../../lib/table/rows.ts';
 
 export const EVENTS_FILE = new URL('../../events.schema.json', import.meta.url);
 

@@ -3,15 +3,10 @@
  * fails if the file is out of date, another if the schema and the code disagree on a record.
  */
 import { writeFileSync } from 'node:fs';
-import { MAX_DEPTH, MAX_FIELD_NAME, RESERVED_WORK_ITEM_FIELDS, SMALLEST_NUMBER } from '../../lib/ingest/check-line.ts';
-import {
-  INGEST_KINDS,
-  KEYED_ONLY,
-  LINES,
-  type LineSchema,
-  MAX_ACTOR_LENGTH,
-  MAX_DELETABLE_VERSION,
-} from '../../lib/ingest/kinds.ts';
+import { MAX_DEPTH, MAX_FIELD_NAME, SMALLEST_NUMBER } from '../../lib/ingest/limits.ts';
+import { KEYED_ONLY, LINES, type LineSchema } from '../../lib/ingest/lines.ts';
+import { INGEST_KINDS } from '../../lib/model/kinds.ts';
+import { MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION, RESERVED_WORK_ITEM_FIELDS } from '../../lib/model/work-item.ts';
 import { NO_INCIDENT } from '../../lib/shared/json.ts';
 
 export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);

@@ -1,5 +1,7 @@
 /** The schemas of records in openapi.json, so that generated clients can send them. `feed.schema.json` has the rules that these leave out. */
-import { INGEST_KINDS, LINES, type LineSchema } from '../../lib/ingest/kinds.ts';
+
+import { LINES, type LineSchema } from '../../lib/ingest/lines.ts';
+import { INGEST_KINDS } from '../../lib/model/kinds.ts';
 import { schemaRef } from './components.ts';
 
 type Schema = Record<string, unknown>;

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { labelsWithin } from '../ingest/labels.ts';
-import { timeOf } from '../ingest/order.ts';
+import { labelsWithin } from '../model/labels.ts';
+import { timeOf } from '../model/order.ts';
 import { entryOf, isMoved, readEntry } from '../operations/merge-alerts/entry.ts';
 import { type Int64, stringifyJson } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';

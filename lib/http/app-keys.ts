@@ -2,12 +2,12 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import QuickLRU from 'quick-lru';
 import type { Deps } from '../deps.ts';
+import type { AppKeyRow } from '../model/app-key.ts';
 import { codePoints } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { all, EXISTS, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
-import type { AppKeyRow } from '../table/rows.ts';
 import { updateRow } from '../table/write.ts';
 import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';

@@ -2,6 +2,7 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { JSONSchema } from 'json-schema-to-ts';
+import type { PERMISSIONS } from '../model/account.ts';
 import type { Int64, TypeOf } from '../shared/json.ts';
 import type { Grant } from '../table/grant.ts';
 import type { Catalog, Explanation } from './errors.ts';
@@ -12,9 +13,6 @@ export interface RateWindow {
   readonly limit: number;
   readonly seconds: number;
 }
-
-/** What an account may be allowed to call. */
-export const PERMISSIONS = ['monit', 'feed'] as const;
 
 /** The usual throttle of the usage plan. */
 export const THROTTLE = { rate: 50, burst: 100 } as const;

@@ -1,8 +1,10 @@
 /** Checks lines of import and the feed by {@link LINES}. */
-
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import type { FieldSchema } from '../http/errors.ts';
+import { AT_MS, UNIX_SECONDS } from '../model/fields.ts';
+import type { Kind, SentRecord } from '../model/kinds.ts';
+import { MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION, RESERVED_WORK_ITEM_FIELDS } from '../model/work-item.ts';
 import {
   codePoints,
   exceededBound,
@@ -12,33 +14,10 @@ import {
   positionOf,
   syntaxErrorAt,
 } from '../shared/json.ts';
-import { AT_MS } from './alert-fields.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
-import {
-  type Entity,
-  KEYED_ONLY,
-  type Kind,
-  LINES,
-  type LineSchema,
-  MAX_ACTOR_LENGTH,
-  MAX_DELETABLE_VERSION,
-  UNIX_SECONDS,
-} from './kinds.ts';
+import { MAX_DEPTH, MAX_FIELD_NAME, MAX_LINE_BYTES, SMALLEST_NUMBER } from './limits.ts';
+import { KEYED_ONLY, LINES, type LineSchema } from './lines.ts';
 import { fieldProblem, firstProblems, type Problem } from './problems.ts';
-
-/** Maximum bytes of a line in UTF-8. Its row then takes less than half of the 400 KB that DynamoDB allows. */
-export const MAX_LINE_BYTES = 65_536;
-/** Maximum nesting levels of a line, counting the line itself. */
-export const MAX_DEPTH = 31;
-/** Maximum length of a field's name, in code points. */
-export const MAX_FIELD_NAME = 128;
-/** The smallest magnitude that DynamoDB stores. */
-export const SMALLEST_NUMBER = 1e-130;
-/**
- * Attributes of the service that a line can never set. Exports have `deleted_request_id` and `undone_deletion`, so those are allowed here and
- * dropped or checked later.
- */
-export const RESERVED_WORK_ITEM_FIELDS = ['pk', 'sk', 'ttl', 'row_order', 'deletion_order'];
 
 const ajv = new Ajv({ allErrors: true, messages: false });
 ajv.addKeyword(int64Keyword);
@@ -57,14 +36,14 @@ export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): 
 /** Whether a line has what only the export of an alert with a key has: its id beside its key. */
 export const isExportedAlert = (line: object): boolean => 'alert_id' in line && 'alert_key' in line;
 
-/** The entity of a line, if that has no problems. @param kinds those that are accepted */
-export function entityOf<OfKind extends Kind>(
+/** The record of a line, if that has no problems. @param kinds those that are accepted */
+export function sentRecordOf<OfKind extends Kind>(
   text: string,
   kinds: readonly OfKind[],
-): { problems: Problem[]; entity?: Entity<OfKind> } {
+): { problems: Problem[]; sent?: SentRecord<OfKind> } {
   const { problems, line } = parseLine(text, MAX_LINE_BYTES);
   if (problems.length === 0) problems.push(...problemsOf(line, kinds));
-  return problems.length === 0 ? { problems, entity: line as Entity<OfKind> } : { problems };
+  return problems.length === 0 ? { problems, sent: line as SentRecord<OfKind> } : { problems };
 }
 
 /** Parses a line. The result is what JSON says, of any type, unless there are problems. */
@@ -91,7 +70,7 @@ export function isKept(line: unknown): boolean {
   return kind === undefined && typeof from === 'string' && from.startsWith('/feed/');
 }
 
-/** The first problems of a parsed line; none if it is an entity of one of the kinds. */
+/** The first problems of a parsed line; none if it is a record of one of the kinds. */
 export const problemsOf = (line: unknown, kinds: readonly Kind[]): Problem[] => firstProblems(allProblems(line, kinds));
 
 function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem> {
@@ -109,8 +88,7 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem>
   const errors = validate.errors ?? [];
   validate.errors = null; // it would keep an error for each short field of a long line in memory
   for (const error of errors) yield schemaProblem(error, fields, line);
-  if (kind === 'app_key' && 'app_key' in line === 'app_key_hash' in line)
-    yield { name: 'notExactlyOne', values: { fields: ['app_key', 'app_key_hash'] } };
+  if (kind === 'app_key') yield* notExactlyOne(line, ['app_key', 'app_key_hash']);
   if (schema === LINES.alert) yield* alertProblems(line);
   if ((kind === 'incident' || kind === 'alert') && (line as { incident_id?: unknown }).incident_id === NO_INCIDENT)
     yield plain('incidentIdZero');
@@ -123,12 +101,15 @@ function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem>
   }
 }
 
-/** Problems of an alert that `kinds.ts` does not express: `feed.schema.json` does. */
+function* notExactlyOne(line: object, fields: readonly [string, string]): Generator<Problem> {
+  if (fields.filter((field) => field in line).length !== 1) yield { name: 'notExactlyOne', values: { fields } };
+}
+
+/** Problems of an alert that `lines.ts` does not express: `feed.schema.json` does. */
 function* alertProblems(line: object): Generator<Problem> {
-  const hasKey = 'alert_key' in line;
-  if (hasKey === 'alert_id' in line) yield { name: 'notExactlyOne', values: { fields: ['alert_id', 'alert_key'] } };
-  else if (!hasKey)
-    for (const field of KEYED_ONLY) if (field in line) yield { name: 'alertKeyRequired', values: { field } };
+  yield* notExactlyOne(line, ['alert_id', 'alert_key']);
+  if ('alert_key' in line || !('alert_id' in line)) return;
+  for (const field of KEYED_ONLY) if (field in line) yield { name: 'alertKeyRequired', values: { field } };
 }
 
 /** Problems of a work item that no schema can express. */

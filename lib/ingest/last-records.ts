@@ -8,7 +8,7 @@ import { isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { rowName } from '../table/read.ts';
 import { updateRow } from '../table/write.ts';
-import type { IngestRecord } from './kinds.ts';
+import type { IngestRecord } from './records.ts';
 
 /** A function stores a time at most this often for each account and kind: a write unit each. */
 const INTERVAL_MS = 5 * 60_000;
@@ -24,9 +24,9 @@ export function createLastRecords(clocks: Pick<Deps, 'now' | 'monotonicNow'>) {
     records: readonly IngestRecord[],
     sentMsOf: (record: IngestRecord) => number,
   ): Promise<void> {
-    const ofSenders = Map.groupBy(records, ({ entity }) => `${entity.account_id} ${entity.kind}`);
+    const ofSenders = Map.groupBy(records, ({ sent }) => `${sent.account_id} ${sent.kind}`);
     await forEach(ofSenders.values(), async (ofSender) => {
-      const { account_id, kind } = (ofSender[0] as IngestRecord).entity;
+      const { account_id, kind } = (ofSender[0] as IngestRecord).sent;
       const key = keys.lastRecord(account_id, kind);
       const since = stored.get(rowName(key));
       if (since && isCurrent(since, INTERVAL_MS, clocks)) return;

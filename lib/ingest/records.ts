@@ -1,9 +1,10 @@
 import { escapedForSqs } from '../aws/sqs.ts';
+import { AT_MS } from '../model/fields.ts';
+import { INGEST_KINDS, type IngestKind, type Orders, type SentRecord } from '../model/kinds.ts';
+import { type Order, type Origin, orderOf, timeOf } from '../model/order.ts';
 import type { Int64 } from '../shared/json.ts';
-import { AT_MS, MAX_RECORD_BYTES } from './alert-fields.ts';
-import { entityOf, MAX_LINE_BYTES, parseLine, problemsOf, schemaOf } from './check-line.ts';
-import { type Entity, INGEST_KINDS, type IngestKind, type IngestRecord } from './kinds.ts';
-import { type Orders, type Origin, orderOf, timeOf } from './order.ts';
+import { parseLine, problemsOf, schemaOf, sentRecordOf } from './check-line.ts';
+import { MAX_LINE_BYTES, MAX_RECORD_BYTES } from './limits.ts';
 import type { Problem } from './problems.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
@@ -11,14 +12,26 @@ const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
 /** How far the clock of the queue may be behind API Gateway's: so much less a sender over HTTPS may be ahead, since the queue checks again. */
 const CLOCK_MARGIN_MS = 60_000;
 
+/** A record with its place among those of its row. */
+export interface IngestRecord {
+  readonly sent: SentRecord<IngestKind>;
+  /** When the change happened, in Unix milliseconds. */
+  readonly atMs: number;
+  readonly order: Order;
+  /** Of a line that an export has written: the orders of its row, which the groups get in place of `order`. */
+  readonly orders?: Orders;
+  /** Whether it removes a host from the fleet. */
+  readonly retired: boolean;
+}
+
 /** Checks a line of a message. */
 export function recordOf(line: string, origin: Origin): { problems: Problem[] } | { record: IngestRecord } {
-  const { entity, problems } = entityOf(line, INGEST_KINDS);
-  if (!entity) return { problems };
+  const { sent, problems } = sentRecordOf(line, INGEST_KINDS);
+  if (!sent) return { problems };
   // Exports of restored work items contain this field, which only the service and an import may set.
-  delete entity.undone_deletion;
-  const ahead = timeAhead(entity, origin.sentMs, MAX_CLOCK_AHEAD_MS);
-  return ahead ? { problems: [ahead] } : { record: recordOfEntity(entity, origin) };
+  delete sent.undone_deletion;
+  const ahead = timeAhead(sent, origin.sentMs, MAX_CLOCK_AHEAD_MS);
+  return ahead ? { problems: [ahead] } : { record: ingestRecord(sent, origin) };
 }
 
 /**
@@ -35,10 +48,10 @@ export function lineOf(
   const record = isObject(given) ? { ...added, ...given } : given;
   problems.push(...problemsOf(record, INGEST_KINDS));
   if (problems.length > 0) return { problems };
-  const entity = record as Entity<IngestKind>;
-  if (BigInt(entity.account_id) !== BigInt(accountId))
+  const checked = record as SentRecord<IngestKind>;
+  if (BigInt(checked.account_id) !== BigInt(accountId))
     problems.push({ name: 'accountDiffers', values: { accountId: String(accountId) } });
-  const ahead = timeAhead(entity, sentMs, MAX_CLOCK_AHEAD_MS - CLOCK_MARGIN_MS);
+  const ahead = timeAhead(checked, sentMs, MAX_CLOCK_AHEAD_MS - CLOCK_MARGIN_MS);
   if (ahead) problems.push(ahead);
   const members = Object.entries(added).map(([name, value]) =>
     name in (given as object) ? '' : `"${name}":${value},`,
@@ -54,10 +67,10 @@ export function lineOf(
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The first time of an entity that is later than its sender's clock may be. */
-function timeAhead(entity: Entity<IngestKind>, sentMs: number, maxAheadMs: number): Problem | undefined {
-  const { properties } = schemaOf(entity);
-  for (const [field, value] of Object.entries(entity)) {
+/** The first time of a record that is later than its sender's clock may be. */
+function timeAhead(sent: SentRecord<IngestKind>, sentMs: number, maxAheadMs: number): Problem | undefined {
+  const { properties } = schemaOf(sent);
+  for (const [field, value] of Object.entries(sent)) {
     const aheadMs = properties[field] === AT_MS ? Number(value) - sentMs : 0;
     if (aheadMs > maxAheadMs) return { name: 'clockAhead', values: { field, aheadMs } };
   }
@@ -65,23 +78,16 @@ function timeAhead(entity: Entity<IngestKind>, sentMs: number, maxAheadMs: numbe
 }
 
 /**
- * The record of an entity. The time of its change is by default when it was sent.
+ * A record with its order. The time of its change is by default when it was sent.
  * @param orders of a line that an export has written
  */
-export function recordOfEntity(
-  { at_ms, ...entity }: Entity<IngestKind>,
+export function ingestRecord(
+  { at_ms, ...sent }: SentRecord<IngestKind>,
   origin: Origin,
   orders?: Orders,
 ): IngestRecord {
   const atMs = orders?.row_order ? timeOf(orders.row_order) : Number(at_ms ?? origin.sentMs);
-  const record = entity as Entity<IngestKind>;
-  const retired = record.kind === 'host' && record.retired === true;
-  if (record.kind === 'host') delete record.retired;
-  return {
-    entity: record,
-    atMs,
-    order: orders?.row_order ?? orderOf(atMs, origin),
-    retired,
-    ...(orders && { orders }),
-  };
+  const order = orders?.row_order ?? orderOf(atMs, origin);
+  const retired = sent.kind === 'host' && sent.retired === true;
+  return { sent: sent as SentRecord<IngestKind>, atMs, order, retired, ...(orders && { orders }) };
 }

@@ -1,8 +1,8 @@
 /** Messages for the queue of refused records. */
 import type { MessageAttributeValue } from '@aws-sdk/client-sqs';
 import { messageText, type QueueMessage, sqsText } from '../aws/sqs.ts';
+import type { Origin } from '../model/order.ts';
 import type { Int64 } from '../shared/json.ts';
-import type { Origin } from './order.ts';
 
 /** The message that a refused text is from. */
 export type MessageOrigin = Omit<Origin, 'line'> & { readonly group: string | undefined };

@@ -1,25 +1,28 @@
 /** Writes records to the table. docs/feed.md says what a record does to a stored row. */
+
+import { namesOf, pick } from '../model/fields.ts';
+import { incident } from '../model/incident.ts';
+import { isBefore, latestOf, orderOfTime } from '../model/order.ts';
+import type { WorkItemRow } from '../model/work-item.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
 import { all, expression, isAsRead, isBelow } from '../table/expression.ts';
 import { rowName } from '../table/read.ts';
-import type { WorkItemRow } from '../table/rows.ts';
 import { putRow, RETURN_STORED } from '../table/write.ts';
 import { writeAlert } from './alert-rows.ts';
-import { type Found, fieldsOf, keyOf, rowOf } from './entity-rows.ts';
+import { writeGroups } from './group-writes.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
-import type { IngestRecord } from './kinds.ts';
-import { isBefore, latestOf, type Order, orderOfTime } from './order.ts';
-import { writeParts } from './parts.ts';
+import { type Found, fieldsOf, keyOf, rowOf } from './record-rows.ts';
+import type { IngestRecord } from './records.ts';
 
 export const byRow = (records: readonly IngestRecord[]): IngestRecord[][] => [
-  ...Map.groupBy(records, ({ entity }) => rowName(keyOf(entity))).values(),
+  ...Map.groupBy(records, ({ sent }) => rowName(keyOf(sent))).values(),
 ];
 
 /** Writes the records of one row. @returns whether the row was changed; false if no record is later than what is stored */
 export const writeRow = (table: Table, records: readonly IngestRecord[], found?: Found): Promise<boolean> => {
   const latest = latestOf(records) as IngestRecord;
-  return WRITERS[latest.entity.kind](table, records, latest, found);
+  return WRITERS[latest.sent.kind](table, records, latest, found);
 };
 
 /** Does what {@link writeRow} does; if DynamoDB refuses that, writes the records one by one, so that only the ones it cannot store are left out. */
@@ -47,17 +50,13 @@ const replaceRow: Writer = async (table, _records, latest, found) =>
   isBefore(found?.row?.row_order, latest.order) &&
   (await putRow(table, rowOf(latest), isBelow('row_order', latest.order))).done;
 
-interface StoredItem extends WorkItemRow {
-  row_order?: Order;
-}
-
 /**
  * A record that deletes the item prevails over all that do not. After a deletion was undone, a record does nothing unless it is later
  * than `undone_deletion.at_ms`, the item's former `deleted_at_ms`, and than `deletion_order`, which has the `at_ms` of the record that deleted
  * it. The two may differ.
  */
 const writeWorkItem: Writer = async (table, records, _latest, found) => {
-  const isDeletion = ({ entity }: IngestRecord) => entity.deleted_at_ms !== undefined;
+  const isDeletion = ({ sent }: IngestRecord) => sent.deleted_at_ms !== undefined;
   const deletion = latestOf(records.filter(isDeletion));
   const change = latestOf(records.filter((record) => !isDeletion(record)));
   const isDeleted = deletion !== undefined && (await deleteWorkItem(table, deletion));
@@ -80,55 +79,57 @@ async function deleteWorkItem(table: Table, record: IngestRecord): Promise<boole
 
 /** After an operator has restored an item, its version stays above the deleted one, so that a caller's retry of the deletion does nothing. */
 async function changeWorkItem(table: Table, record: IngestRecord, found?: Found): Promise<boolean> {
-  const { entity, order, atMs, orders } = record;
-  const version = BigInt(entity.version as Int64);
+  const { sent, order, atMs, orders } = record;
+  const version = BigInt(sent.version as Int64);
   const isAlive = expression`attribute_not_exists(deleted_at_ms)`;
-  for (let stored = found?.row as StoredItem | undefined; ; ) {
+  for (let stored = found?.row as WorkItemRow | undefined; ; ) {
     const undone = stored?.undone_deletion;
     if (stored) {
       if (stored.deleted_at_ms !== undefined || !isBefore(stored.row_order, order)) return false;
       if (undone && (undone.at_ms >= atMs || !isBefore(stored.deletion_order, orderOfTime(atMs)))) return false;
     }
-    const kept = undone && {
+    const restored = undone && {
       undone_deletion: undone,
-      // Kept, so that a repetition of the record that deleted the item does not delete it again.
+      // It stays, so that a repetition of the record that deleted the item does not delete it again.
       deletion_order: stored?.deletion_order,
       version: version > BigInt(undone.version) ? version : BigInt(undone.version) + 1n,
     };
     const condition = stored
       ? all(isAsRead(stored, ['row_order', 'deletion_order', 'undone_deletion']), isAlive)
       : all(isAlive, NO_UNDONE_DELETION, isBelow('row_order', order));
-    const row = { ...rowOf(record), deletion_order: orders?.deletion_order, ...kept };
+    const row = { ...rowOf(record), deletion_order: orders?.deletion_order, ...restored };
     const written = await putRow(table, row, condition, RETURN_STORED);
     if (written.done || !written.row) return written.done;
-    stored = written.row as StoredItem;
+    stored = written.row as WorkItemRow;
   }
 }
 
 /**
- * Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. Then it is kept as what the feed
- * said last; but not that of an export's line, which may be a merge's.
+ * Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. Then the row has beside it what the
+ * feed said last, but not what an export's line says, which may be a merge's.
  */
-const writeIncident: Writer = (table, _records, { entity, order, orders }, found) => {
-  const { owner_id, title, ...fields } = fieldsOf(entity);
-  const keptTitle = { orderAttribute: 'feed_title_order', fields: { feed_title: title } };
-  const keptOwner = { orderAttribute: 'feed_owner_order', fields: { feed_owner_id: owner_id ?? null } };
-  const noTitleKept = { feed_title: undefined, feed_title_order: undefined };
-  const noOwnerKept = { feed_owner_id: undefined, feed_owner_order: undefined };
-  const parts = [
-    {
-      ...{ orderAttribute: 'title_order', order: orders?.title_order ?? order },
-      ...{ fields: { ...fields, title, ...noTitleKept }, ...(!orders && { kept: keptTitle }) },
-    },
-    {
-      ...{ orderAttribute: 'owner_order', order: orders?.owner_order ?? order },
-      ...{ fields: { owner_id, ...noOwnerKept }, ...(!orders && { kept: keptOwner }) },
-    },
-  ];
-  return writeParts(table, keyOf(entity), parts, { found });
+const writeIncident: Writer = (table, _records, { sent, order, orders }, found) => {
+  const fields = fieldsOf(sent);
+  const { incident_id } = fields;
+  const writes = INCIDENT_GROUPS.map(({ orderName, names }) => {
+    const feedOrder = `feed_${orderName}`;
+    const feedSaid = Object.fromEntries(names.map((name) => [`feed_${name}`, fields[name] ?? null]));
+    const nothingBeside = Object.fromEntries([feedOrder, ...Object.keys(feedSaid)].map((name) => [name, undefined]));
+    return {
+      orderName,
+      order: orders?.[orderName] ?? order,
+      fields: { incident_id, ...pick(fields, names), ...nothingBeside },
+      ...(!orders && { besideMerge: { orderName: feedOrder, fields: feedSaid } }),
+    };
+  });
+  return writeGroups(table, keyOf(sent), writes, { found });
 };
+const INCIDENT_GROUPS = (Object.keys(incident.groups) as (keyof typeof incident.groups)[]).map((stored) => ({
+  orderName: incident.groups[stored].order,
+  names: namesOf(incident.fields, { stored }),
+}));
 
-const WRITERS: Readonly<Record<IngestRecord['entity']['kind'], Writer>> = {
+const WRITERS: Readonly<Record<IngestRecord['sent']['kind'], Writer>> = {
   member: replaceRow,
   host: writeHost,
   host_status: writeStatus,

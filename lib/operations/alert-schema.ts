@@ -1,7 +1,6 @@
-import { int64Field, type TypeOf, textField } from '../shared/json.ts';
-import { SEVERITIES } from '../table/rows.ts';
-
-const seconds = (description: string) => int64Field(`${description}: Unix time in seconds`);
+import { alert } from '../model/alert.ts';
+import { answersOf } from '../model/fields.ts';
+import { int64Field, type TypeOf } from '../shared/json.ts';
 
 /** An alert as `/alert/list` and `/alert/info` return it. */
 export const alertItem = {
@@ -10,34 +9,9 @@ export const alertItem = {
   required: ['account_id', 'alert_id', 'title', 'labels'],
   properties: {
     account_id: int64Field('The account that the alert belongs to'),
-    alert_id: textField('Identifier of the alert, for merges'),
-    alert_key: textField('What the sender watches; absent if only records with alert_id have written the alert'),
-    alert_severity: { type: 'string', enum: SEVERITIES, description: 'The latest status that was not Ok' },
-    alert_status: {
-      type: 'string',
-      enum: [...SEVERITIES, 'Ok'],
-      description: 'The severity while the alert is open, Ok once it has ended; absent without alert_key',
-    },
-    title: textField('Title'),
-    description: textField('Description'),
-    labels: { type: 'object', additionalProperties: { type: 'string' }, description: 'Labels, by their names' },
-    source_url: textField('Where the sender shows the alert: an http or https URL'),
-    start_time: seconds('When it started'),
-    last_time: seconds('Time of the latest record'),
-    end_time: seconds('When it ended, 0 while it is open'),
-    created_at: seconds('When the service got its first record'),
-    updated_at: seconds('When the service got its latest record'),
-    incident: {
-      title: 'AlertIncident',
-      type: 'object',
-      description: 'The incident that the alert is in; absent if none',
-      required: ['incident_id'],
-      properties: {
-        incident_id: textField('Identifier of the incident'),
-        title: textField('Its title; absent if there is no such incident'),
-      },
-      additionalProperties: false,
-    },
+    ...answersOf(alert.fields),
+    last_time: int64Field('Time of the latest record: Unix time in seconds'),
+    updated_at: int64Field('When the service got its latest record: Unix time in seconds'),
   },
   additionalProperties: false,
 } as const;

@@ -3,8 +3,7 @@
 import type { Deps } from '../deps.ts';
 import { refusal } from '../http/errors.ts';
 import { type Call, type Operation, type Reply, THROTTLE } from '../http/operation.ts';
-import { type Problem, reasonOf } from '../ingest/problems.ts';
-import type { IngestQueue } from '../ingest/queues.ts';
+import { type IngestQueue, type Problem, reasonOf } from '../ingest/index.ts';
 import type { TypeOf } from '../shared/json.ts';
 
 /** How many refused items are named. */

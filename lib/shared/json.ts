@@ -217,10 +217,6 @@ export function exceededBound(
 type Int64Pattern = { pattern: { type: 'integer'; format: 'int64' }; output: Int64 };
 export type TypeOf<Schema extends JSONSchema> = FromSchema<Schema, { deserialize: [Int64Pattern] }>;
 
-/** A row with these attributes and no others. */
-export type RowOf<Schema extends { required: readonly string[]; properties: Readonly<Record<string, JSONSchema>> }> =
-  TypeOf<Schema & { type: 'object'; additionalProperties: false }>;
-
 export const text = { type: 'string' } as const;
 export const flag = { type: 'boolean' } as const;
 export const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;

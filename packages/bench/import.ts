@@ -5,7 +5,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { Endpoint } from '../../lib/aws/endpoint.ts';
 import { PATIENT } from '../../lib/aws/http-handler.ts';
-import { keyOf } from '../../lib/ingest/entity-rows.ts';
+import { keyOf } from '../../lib/ingest/record-rows.ts';
 import { forEach } from '../../lib/shared/concurrency.ts';
 import { connectTable } from '../../lib/table/client.ts';
 import { startLimitsProxy } from '../../test/limits-proxy/limits-proxy.ts';

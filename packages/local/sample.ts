@@ -1,9 +1,12 @@
 /** Sample data: two accounts, a fleet in all seven statuses, open incidents, alerts of each severity. Deterministic except for times. */
 import { createHash } from 'node:crypto';
-import { PERMISSIONS } from '../../lib/http/operation.ts';
-import { orderOf } from '../../lib/ingest/order.ts';
-import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
-import { getRumResource, USAGE_FIELDS } from '../../lib/operations/get-rum-resource/schema.ts';
+import { PERMISSIONS } from '../../lib/model/account.ts';
+import type { KindModel } from '../../lib/model/fields.ts';
+import type { HostRow } from '../../lib/model/host.ts';
+import type { HostStatusRow } from '../../lib/model/host-status.ts';
+import { orderOf } from '../../lib/model/order.ts';
+import { rumResource, rumUsage } from '../../lib/model/rum.ts';
+import { getRumResource } from '../../lib/operations/get-rum-resource/schema.ts';
 import { stringifyJson } from '../../lib/shared/json.ts';
 
 /** The app keys of the sample. They are public, so only for local use. */
@@ -240,11 +243,9 @@ function rumLines(nowSeconds: number): string[] {
     window_start_time: nowSeconds - 12 * day,
     window_end_time: nowSeconds + 18 * day,
   };
-  const usageFields: readonly string[] = USAGE_FIELDS;
   const fields = Object.entries({ ...example, ...times });
-  const ofRow = (isUsage: boolean) =>
-    Object.fromEntries(fields.filter(([name]) => usageFields.includes(name) === isUsage));
-  return [line('rum_resource', ofRow(false)), line('rum_usage', ofRow(true))];
+  const fieldsOf = (of: KindModel) => Object.fromEntries(fields.filter(([name]) => Object.hasOwn(of.fields, name)));
+  return [line('rum_resource', fieldsOf(rumResource)), line('rum_usage', fieldsOf(rumUsage))];
 }
 
 /** The sample as lines of docs/data-format.md. @param reporting whether {@link sampleReports} will go on sending reports of the hosts */

@@ -69,16 +69,16 @@ const call = {
 const SIZES: Partial<Record<FunctionName, number>> = {
   'delete-work-item': 291,
   'send-records': 461,
-  'send-notification': 326,
+  'send-notification': 328,
   'finish-merges': 238,
-  'ingest-records': 431,
+  'ingest-records': 432,
   relay: 281,
   'usage-key-authorizer': 230,
   'fallback-route': 47,
   'openapi-document': 2 + Math.ceil(JSON.stringify(openapi).length / 1_000),
 };
 /** Of the other operations. */
-const USUAL_SIZE = 314;
+const USUAL_SIZE = 315;
 
 it('each function has a bundle of at most its size', () => {
   for (const name of functions.keys()) {

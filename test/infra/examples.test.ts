@@ -85,8 +85,8 @@ it.each([
   const arn = 'arn:aws:cloudwatch:us-east-1:123456789012:alarm:ServerCpuTooHigh';
   const alarm = { resources: [arn], detail: { alarmName: 'ServerCpuTooHigh' } };
   const sentMs = Date.parse('2019-10-02T17:04:41Z');
-  const entity = { kind: 'alert', account_id: 1, title: 'ServerCpuTooHigh', alert_key: arn, alert_status };
+  const sent = { kind: 'alert', account_id: 1, title: 'ServerCpuTooHigh', alert_key: arn, alert_status };
   expect(recordOf(transformed(InputPathsMap, text, alarm), { sentMs, messageId: 'm', line: 1 })).toMatchObject({
-    record: { atMs: sentMs, entity },
+    record: { atMs: sentMs, sent },
   });
 });

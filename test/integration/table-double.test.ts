@@ -2,8 +2,8 @@
 import * as commands from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { INGEST_KINDS } from '../../lib/ingest/kinds.ts';
 import { writeRow } from '../../lib/ingest/write-records.ts';
+import { INGEST_KINDS } from '../../lib/model/kinds.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
 import type { Table } from '../../lib/table/client.ts';

@@ -1,8 +1,8 @@
 /** What a sender's last word on an alert key is decides whether it has an open alert, whatever happens to the messages on their way. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { IngestRecord } from '../../lib/ingest/kinds.ts';
 import { reasonOf } from '../../lib/ingest/problems.ts';
+import type { IngestRecord } from '../../lib/ingest/records.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
@@ -138,9 +138,9 @@ onSchedules(
     await finishEntries(schedule.table, rowsOf('historyEntry', schedule.items()) as object[] as never, LIMITS);
 
     const items = schedule.items();
-    for (const [alertKey, its] of Map.groupBy(records, ({ entity }) => String(entity.alert_key))) {
+    for (const [alertKey, its] of Map.groupBy(records, ({ sent }) => String(sent.alert_key))) {
       const last = its.toSorted((a, b) => Buffer.compare(a.order, b.order)).at(-1) as IngestRecord;
-      const isOpen = last.entity.alert_status !== 'Ok';
+      const isOpen = last.sent.alert_status !== 'Ok';
       const key = rowsOf('alertKey', items).find(({ sk }) => sk === alertKey);
       const alerts = alertRows().filter(({ alert_key }) => alert_key === alertKey);
       const open = alerts.filter(({ open_partition }) => open_partition !== undefined);
@@ -148,8 +148,8 @@ onSchedules(
       for (const { open_at, ended_at_ms } of alerts)
         expect([open_at === undefined]).toEqual([ended_at_ms !== undefined]);
       const { title, labels, alert_severity } = alerts.find(({ alert_id }) => alert_id === key?.alert_id) ?? {};
-      if (title !== 'named') expect([title, labels]).toEqual([last.entity.title, last.entity.labels]);
-      if (isOpen) expect(alert_severity).toBe(last.entity.alert_status ?? 'Warning');
+      if (title !== 'named') expect([title, labels]).toEqual([last.sent.title, last.sent.labels]);
+      if (isOpen) expect(alert_severity).toBe(last.sent.alert_status ?? 'Warning');
       expect(alerts.length).toBeLessThanOrEqual(its.length);
     }
     const incidentOf = new Map(entries().flatMap(({ moves }) => moves.map(({ alertId, to }) => [alertId, to])));

@@ -1,9 +1,9 @@
 /** Records in any order, some repeatedly, with merges, undos, deletions and imports beside, lead to the rows of a short model. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { keyOf } from '../../lib/ingest/entity-rows.ts';
-import type { IngestRecord } from '../../lib/ingest/kinds.ts';
 import { reasonOf } from '../../lib/ingest/problems.ts';
+import { keyOf } from '../../lib/ingest/record-rows.ts';
+import type { IngestRecord } from '../../lib/ingest/records.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
@@ -47,7 +47,7 @@ const flags = Object.fromEntries(
 );
 const health = { health_at_ms: time, reason_codes: fc.constantFrom(['a'], ['b', 'c']) };
 const item = { work_item_id: fc.constant('w'), version: few, title };
-const entity: fc.Arbitrary<object> = fc.oneof(
+const sent: fc.Arbitrary<object> = fc.oneof(
   { weight: 2, arbitrary: of('host', { host_id, ...inventory }) },
   { weight: 2, arbitrary: of('host', { host_id, retired: fc.constant(true) }) },
   { weight: 3, arbitrary: of('host_status', { host_id }, { ...counts, ...flags, ...health }) },
@@ -66,7 +66,7 @@ const entity: fc.Arbitrary<object> = fc.oneof(
   },
 );
 const line = fc.record({
-  entity,
+  sent,
   at_ms: fc.option(fc.oneof({ weight: 6, arbitrary: time }, fc.constant(NOW + 60_000)), { nil: undefined }),
   sentMs: fc.constantFrom(NOW - 1, NOW),
   messageId: fc.constantFrom('m', 'n'),
@@ -108,8 +108,8 @@ const without = (row: Fields, names: string[]) =>
 function modelOf(records: readonly IngestRecord[]): Map<string, Fields> {
   const rows = new Map<string, Fields>();
   const ascending = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
-  for (const { entity, retired, atMs, order } of ascending) {
-    const { kind, account_id: _account, host_id, ...fields } = entity;
+  for (const { sent, retired, atMs, order } of ascending) {
+    const { kind, account_id: _account, host_id, ...fields } = sent;
     const { member_id, work_item_id, alert_id, incident_id } = fields;
     const name = `${kind} ${host_id ?? member_id ?? work_item_id ?? alert_id ?? incident_id}`;
     const row = rows.get(name) ?? {};
@@ -131,10 +131,10 @@ function modelOf(records: readonly IngestRecord[]): Map<string, Fields> {
   }
   const byIncidentTime = ascending
     .map(
-      ({ entity, atMs, order }) =>
+      ({ sent, atMs, order }) =>
         ({
-          ...entity,
-          key: `${entity.incident_at_ms ?? atMs}${Buffer.from(order.subarray(6)).toString('hex')}`,
+          ...sent,
+          key: `${sent.incident_at_ms ?? atMs}${Buffer.from(order.subarray(6)).toString('hex')}`,
         }) as Fields,
     )
     .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
@@ -148,7 +148,7 @@ async function importRecords(table: Table, records: readonly IngestRecord[]): Pr
   const shared = sharingCalls(table);
   await Promise.all(
     records.map(async (record) => {
-      const row = await getRow(shared, keyOf(record.entity));
+      const row = await getRow(shared, keyOf(record.sent));
       await writeRecord(shared, record, { row: row && { ...row } });
     }),
   );
@@ -166,7 +166,7 @@ function withOthers(
     const name = `incident ${entry.incident_id}`;
     const latest = Math.max(
       ...records
-        .filter(({ entity }) => entity.incident_id === entry.incident_id && entity.kind === 'incident')
+        .filter(({ sent }) => sent.incident_id === entry.incident_id && sent.kind === 'incident')
         .map(({ atMs }) => atMs),
     );
     // A record of a later time may have come before the merge or after it.
@@ -198,8 +198,8 @@ onSchedules(
   cases,
   async (each, schedule) => {
     const { account, appKey } = await newAccount(schedule.table);
-    const records = each.lines.map(({ entity, at_ms, sentMs, messageId }, index) => {
-      const text = JSON.stringify({ account_id: account, at_ms, ...entity });
+    const records = each.lines.map(({ sent, at_ms, sentMs, messageId }, index) => {
+      const text = JSON.stringify({ account_id: account, at_ms, ...sent });
       const found = recordOf(text, { sentMs, messageId, line: index + 1 });
       if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${text}`);
       return found.record;

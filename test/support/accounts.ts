@@ -1,7 +1,7 @@
 /** Accounts that no other test uses. */
 import { randomInt } from 'node:crypto';
+import type { AppKeyRow } from '../../lib/model/app-key.ts';
 import type { Table } from '../../lib/table/client.ts';
-import type { AppKeyRow } from '../../lib/table/rows.ts';
 import { putAppKey } from './service.ts';
 
 /** A random account id, from so many that two tests hardly ever get the same. */

@@ -1,7 +1,8 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
 import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import type { HostRow } from '../../lib/model/host.ts';
+import type { HostStatusRow } from '../../lib/model/host-status.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
-import type { HostRow, HostStatusRow } from '../../lib/operations/browse-fleet/host.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';

@@ -4,7 +4,9 @@ import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery, paginateScan 
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Deps } from '../../lib/deps.ts';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
-import { type Handler, type Operation, PERMISSIONS } from '../../lib/http/operation.ts';
+import type { Handler, Operation } from '../../lib/http/operation.ts';
+import { PERMISSIONS } from '../../lib/model/account.ts';
+import type { AppKeyRow } from '../../lib/model/app-key.ts';
 import { type ListedOperation, operationIdOf } from '../../lib/operations/index.ts';
 import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import { type Int64, stringifyJson } from '../../lib/shared/json.ts';
@@ -12,7 +14,6 @@ import type { RecordCounts } from '../../lib/shared/log.ts';
 import { readSettings, type Settings, type TimeLimits } from '../../lib/shared/settings.ts';
 import { connectTable, type Table, type TableOptions } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
-import type { AppKeyRow } from '../../lib/table/rows.ts';
 import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { connectDouble } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';

@@ -3,53 +3,11 @@
  * may hold anything: every read decodes it here.
  */
 import type { ResponseOf } from '../../http/operation.ts';
-import { codes, flag, hostId, type Int64, isInt64, natural, type RowOf, text } from '../../shared/json.ts';
-
+import type { Fields } from '../../model/fields.ts';
+import { type HostRow, host as hostModel } from '../../model/host.ts';
+import { type HostStatusRow, hostStatus } from '../../model/host-status.ts';
+import { type Int64, isInt64 } from '../../shared/json.ts';
 import type { browseFleet } from './schema.ts';
-
-/** What the inventory knows of a host. */
-export const HOST_SCHEMA = {
-  required: ['host_id', 'agent_version', 'edge_cluster', 'enabled', 'snapshot_ready'],
-  properties: {
-    host_id: hostId,
-    agent_version: text,
-    edge_cluster: text,
-    enabled: flag,
-    capability_status: text,
-    capture_mode: text,
-    report_interval_ms: { ...natural, minimum: 1 },
-    snapshot_ready: flag,
-    reason_codes: codes,
-  },
-} as const;
-export type HostRow = RowOf<typeof HOST_SCHEMA>;
-
-/** What a host last reported of its graph and its health. Times are Unix milliseconds. */
-export const STATUS_SCHEMA = {
-  required: [
-    'host_id',
-    'node_count',
-    'edge_count',
-    'authoritative',
-    'graph_available',
-    'snapshot_truncated',
-    'snapshot_degraded',
-  ],
-  properties: {
-    host_id: hostId,
-    received_at_ms: natural,
-    observed_at_ms: natural,
-    node_count: natural,
-    edge_count: natural,
-    authoritative: flag,
-    graph_available: flag,
-    snapshot_truncated: flag,
-    snapshot_degraded: flag,
-    health_at_ms: natural,
-    reason_codes: codes,
-  },
-} as const;
-export type HostStatusRow = RowOf<typeof STATUS_SCHEMA>;
 
 export const UNREADABLE = Symbol('status unreadable');
 /** What is known of the host's report: undefined if it never reported, {@link UNREADABLE} if the row could not be read or is malformed. */
@@ -62,11 +20,6 @@ interface AttributeRule {
 }
 type AttributeRules = Readonly<Record<string, AttributeRule>>;
 
-interface RowSchema {
-  readonly required: readonly string[];
-  readonly properties: Readonly<Record<string, { readonly type: string; readonly minimum?: number }>>;
-}
-
 const isText = (value: unknown) => typeof value === 'string';
 const CHECKS: Readonly<Record<string, AttributeRule['isValid']>> = {
   string: isText,
@@ -75,20 +28,19 @@ const CHECKS: Readonly<Record<string, AttributeRule['isValid']>> = {
 };
 const FALLBACKS: Readonly<Record<string, AttributeRule['fallback']>> = { string: '', boolean: false, integer: 0 };
 
-function rulesOf({ required, properties }: RowSchema): AttributeRules {
-  const { host_id: _key, ...attributes } = properties;
-  const rules = Object.entries(attributes).map(([name, { type, minimum = 0 }]) => {
+function rulesOf(fields: Fields): AttributeRules {
+  const attributes = Object.entries(fields).filter(([, { stored }]) => stored !== 'key' && stored !== false);
+  const rules = attributes.map(([name, field]) => {
+    const { type, minimum = 0 } = (field.read ?? field.schema) as { type: string; minimum?: number };
     const isInteger = (value: unknown) => isInt64(value) && value >= minimum;
-    return [
-      name,
-      { isValid: CHECKS[type] ?? isInteger, fallback: required.includes(name) ? FALLBACKS[type] : undefined },
-    ];
+    const isAlwaysThere = field.required || field.default !== undefined;
+    return [name, { isValid: CHECKS[type] ?? isInteger, fallback: isAlwaysThere ? FALLBACKS[type] : undefined }];
   });
   return Object.fromEntries(rules);
 }
 
-const HOST_RULES = rulesOf(HOST_SCHEMA);
-const STATUS_RULES = rulesOf(STATUS_SCHEMA);
+const HOST_RULES = rulesOf(hostModel.fields);
+const STATUS_RULES = rulesOf(hostStatus.fields);
 
 export const HOST_ATTRIBUTES = Object.keys(HOST_RULES);
 export const STATUS_ATTRIBUTES = Object.keys(STATUS_RULES);

@@ -1,3 +1,4 @@
+import type { HostRow } from '../../model/host.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type Table, withSignal } from '../../table/client.ts';
 import { keys, partitions } from '../../table/keys.ts';
@@ -6,7 +7,6 @@ import {
   decodeHost,
   decodeStatus,
   HOST_ATTRIBUTES,
-  type HostRow,
   type LiveStatus,
   type RawRow,
   STATUS_ATTRIBUTES,

@@ -4,15 +4,18 @@ import { ageOf, isCurrent, type Moment, momentOf } from '../../http/app-keys.ts'
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError, type FieldSchema, refusal } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
+import { namesOf } from '../../model/fields.ts';
+import { rumUsage } from '../../model/rum.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { withSignal } from '../../table/client.ts';
 import { keys, partitions } from '../../table/keys.ts';
 import { getRow, queryRows } from '../../table/read.ts';
-import { getRumResource, USAGE_FIELDS } from './schema.ts';
+import { getRumResource } from './schema.ts';
 import validate from './validate-get-rum-resource.ts';
 
 type RumResource = ResponseOf<typeof getRumResource>;
 
+const USAGE_FIELDS = namesOf(rumUsage.fields, { stored: 'row' });
 type RumUsage = Pick<RumResource, (typeof USAGE_FIELDS)[number]>;
 
 /** For fields that the metering system has not written. */

@@ -1,41 +1,13 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
-import { flagField, int64Field, textField } from '../../shared/json.ts';
+import { answersOf } from '../../model/fields.ts';
+import { rumResource as resource, rumUsage as usage } from '../../model/rum.ts';
+import { int64Field } from '../../shared/json.ts';
 
 const rumFields = {
   account_id: int64Field('The account that the record belongs to'),
-  product: textField('Currently always rum'),
-  version: textField('Plan version, such as free or professional'),
-  status: textField('Whether the plan is in force, such as enabled or disabled'),
-  offering_id: int64Field('The offering that was ordered'),
-  order_id: textField('The order'),
-  resource_id: textField('Identifier of the record'),
-  resource_name: textField('Name of the record, for people'),
-  created_at: int64Field('Unix time in seconds'),
-  updated_at: int64Field('Unix time in seconds'),
-  window_start_time: int64Field('Start of the plan window: Unix time in seconds'),
-  window_end_time: int64Field('End of the plan window: Unix time in seconds'),
-  'action.days': int64Field('Days that actions are kept'),
-  'error.days': int64Field('Days that errors are kept'),
-  'long_task.days': int64Field('Days that long tasks are kept'),
-  'resource.days': int64Field('Days that resources are kept'),
-  'session.days': int64Field('Days that sessions are kept'),
-  'view.days': int64Field('Days that views are kept'),
-  session_limit_reached: flagField('A session quota of the window is used up; false if nothing was used yet'),
-  'session_investigate.free_cnt': int64Field('Free quota of investigated sessions in the window'),
-  'session_investigate.used_cnt': int64Field('Investigated sessions used in the window so far; 0 when none'),
-  'session_measure.free_cnt': int64Field('Free quota of measured sessions in the window'),
-  'session_measure.used_cnt': int64Field('Measured sessions used in the window so far; 0 when none'),
-  'session_replay.free_cnt': int64Field('Free quota of replayed sessions in the window'),
-  'session_replay.used_cnt': int64Field('Replayed sessions used in the window so far; 0 when none'),
+  ...answersOf(resource.fields),
+  ...answersOf(usage.fields),
 } as const;
-
-/** The fields of {@link rumResource} that are stored in the usage row. The others are in the resource row. */
-export const USAGE_FIELDS = [
-  'session_limit_reached',
-  'session_investigate.used_cnt',
-  'session_measure.used_cnt',
-  'session_replay.used_cnt',
-] as const;
 
 const rumResource = {
   title: 'RumResource',

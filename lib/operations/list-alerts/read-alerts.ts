@@ -1,11 +1,11 @@
 /** Reads open alerts by the index, or the alerts of some ids and keys. */
 import type { RequestOf } from '../../http/operation.ts';
+import { type AlertRow, SEVERITIES } from '../../model/alert.ts';
 import { type Int64, stringifyJson } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { keys } from '../../table/keys.ts';
 import { openAlerts, queryOpenAlerts } from '../../table/open-alerts.ts';
 import { batchGet } from '../../table/read.ts';
-import { type AlertRow, SEVERITIES } from '../../table/rows.ts';
 import { alertItemOf, readIncidentTitles } from '../alert-item.ts';
 import type { AlertItem } from '../alert-schema.ts';
 import type { listAlerts } from './schema.ts';

@@ -1,7 +1,6 @@
 import { type Operation, THROTTLE } from '../../http/operation.ts';
-import { ALERT_KEY } from '../../ingest/alert-fields.ts';
+import { alert, SEVERITIES } from '../../model/alert.ts';
 import { flag, objectId } from '../../shared/json.ts';
-import { SEVERITIES } from '../../table/rows.ts';
 import { alertItem, exampleAlert } from '../alert-schema.ts';
 
 export const listAlerts = {
@@ -50,7 +49,7 @@ export const listAlerts = {
       alert_keys: {
         type: 'array',
         maxItems: 100,
-        items: ALERT_KEY,
+        items: alert.fields.alert_key.schema,
         description: 'The last alert of each of these keys',
       },
     },

@@ -1,12 +1,12 @@
 /** Which incident each alert is in: read here, and changed by the entries that take the alert. */
 
+import type { AlertRow } from '../../model/alert.ts';
 import { backoff, CONFLICT, chunksOf, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { isAsRead, set } from '../../table/expression.ts';
 import { keys } from '../../table/keys.ts';
 import { batchGet } from '../../table/read.ts';
-import type { AlertRow } from '../../table/rows.ts';
 import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
 import type { EntryWithMoves, Move } from './entry.ts';
 

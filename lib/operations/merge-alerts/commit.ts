@@ -1,13 +1,13 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 
 import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import type { IncidentRow } from '../../model/incident.ts';
 import { backoff, forEach, LOG_HEAD_CONFLICT, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
 import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';
-import type { IncidentRow } from '../../table/rows.ts';
 import {
   type Action,
   conditionCheck,

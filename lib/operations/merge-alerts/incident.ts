@@ -1,7 +1,8 @@
 /** What merges give incidents: titles and owners. */
 
-import { laterOrder } from '../../ingest/order.ts';
-import type { HistoryEntry, IncidentRow } from '../../table/rows.ts';
+import type { IncidentRow } from '../../model/incident.ts';
+import { laterOrder } from '../../model/order.ts';
+import type { HistoryEntry } from '../../table/rows.ts';
 
 /** The attributes of an incident that a new title depends on and changes. `feed_title` is also read, if only to see whether there is one. */
 export const TITLE_ATTRIBUTES = ['title', 'title_order', 'title_by'] as const;

@@ -3,11 +3,11 @@
 import type { Deps } from '../../deps.ts';
 import { type Explanations, refusal } from '../../http/errors.ts';
 import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
+import type { IncidentRow } from '../../model/incident.ts';
 import { allInOrder } from '../../shared/concurrency.ts';
 import type { Table } from '../../table/client.ts';
 import { type KeyOf, keys, type RowKind } from '../../table/keys.ts';
 import { batchGet, type ReadBatch, RowMap } from '../../table/read.ts';
-import type { IncidentRow } from '../../table/rows.ts';
 import { ASSIGNMENT_ATTRIBUTES, type Assignment, type Assignments } from './alerts.ts';
 import { OWNER_ATTRIBUTES, TITLE_ATTRIBUTES } from './incident.ts';
 import { LOG_HEAD_ATTRIBUTES, type LogHead, logHeadOf } from './log-head.ts';

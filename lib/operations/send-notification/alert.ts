@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto';
 import { messageText } from '../../aws/sqs.ts';
 import { refusal } from '../../http/errors.ts';
-import { ALERT_CONTENT, AT_MS, LABELS, MAX_RECORD_BYTES } from '../../ingest/alert-fields.ts';
-import { labelsWithin } from '../../ingest/labels.ts';
+import { MAX_RECORD_BYTES } from '../../ingest/index.ts';
+import { alert as model } from '../../model/alert.ts';
+import { AT_MS } from '../../model/fields.ts';
+import { labelsWithin } from '../../model/labels.ts';
 import { codePoints } from '../../shared/json.ts';
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)t([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
 /** A longer identity is replaced by its hash. */
 const MAX_IDENTITY = 128;
-const SOURCE_URL = new RegExp(ALERT_CONTENT.source_url.pattern, 'u');
+const { title: TITLE, description: DESCRIPTION, labels: LABELS, source_url: SOURCE_URL } = model.fields;
+const SOURCE_URL_PATTERN = new RegExp(SOURCE_URL.schema.pattern, 'u');
 /** By the label `severity`, in lower case. Any other is a warning. */
 const SEVERITIES = new Map([
   ...['critical', 'page', 'error'].map((label) => [label, 'Critical'] as const),
@@ -45,8 +48,8 @@ export function recordOfAlert(alert: unknown, arrivedMs: number): object {
     kind: 'alert',
     alert_key: `alertmanager ${identity.length > MAX_IDENTITY ? hash('sha256', identity, 'hex') : identity}`,
     alert_status: isOver ? 'Ok' : (SEVERITIES.get(String(labels.severity).toLowerCase()) ?? 'Warning'),
-    title: cut(title, ALERT_CONTENT.title.maxLength),
-    ...(description !== '' && { description: cut(description, ALERT_CONTENT.description.maxLength) }),
+    title: cut(title, TITLE.schema.maxLength),
+    ...(description !== '' && { description: cut(description, DESCRIPTION.schema.maxLength) }),
     ...(isSourceUrl(generatorURL) && { source_url: generatorURL }),
     ...(isPast(startMs) && { started_at_ms: startMs }),
     ...(isPast(endMs) && { ended_at_ms: endMs }),
@@ -94,11 +97,11 @@ const sortedTexts = (members: Members): [name: string, text: string][] =>
 
 const titleOf = (pairs: readonly [name: string, text: string][]) =>
   pairs
-    .slice(0, ALERT_CONTENT.title.maxLength)
+    .slice(0, TITLE.schema.maxLength)
     .map(([name, text]) => `${name}=${text}`)
     .join(', ');
 
-const MAX_NAME = LABELS.propertyNames.maxLength;
+const MAX_NAME = LABELS.schema.propertyNames.maxLength;
 const isShort = (name: string) => name.length <= MAX_NAME || codePoints(name) <= MAX_NAME;
 
 /** The labels that the feed takes. */
@@ -107,12 +110,12 @@ const labelsOf = (pairs: readonly [name: string, text: string][]) =>
     pairs
       .values() // looks at no more than it takes: an alert may have 100,000
       .filter(([name]) => name !== '' && name !== '__proto__' && isShort(name))
-      .take(LABELS.maxProperties)
-      .map(([name, text]) => [name.toWellFormed(), cut(text, LABELS.additionalProperties.maxLength)]),
+      .take(LABELS.schema.maxProperties)
+      .map(([name, text]) => [name.toWellFormed(), cut(text, LABELS.schema.additionalProperties.maxLength)]),
   );
 
 function isSourceUrl(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= ALERT_CONTENT.source_url.maxLength && SOURCE_URL.test(value);
+  return typeof value === 'string' && value.length <= SOURCE_URL.schema.maxLength && SOURCE_URL_PATTERN.test(value);
 }
 
 /** The first characters of a text, well-formed. Each takes one or two code units. */

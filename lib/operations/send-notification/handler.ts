@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { IngestQueue } from '../../ingest/queues.ts';
+import type { IngestQueue } from '../../ingest/index.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { createTakeItems } from '../feed-items.ts';
 import { recordOfAlert } from './alert.ts';

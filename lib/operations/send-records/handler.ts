@@ -1,8 +1,7 @@
 import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler } from '../../http/operation.ts';
-import type { IngestQueue } from '../../ingest/queues.ts';
-import { lineOf } from '../../ingest/records.ts';
+import { type IngestQueue, lineOf } from '../../ingest/index.ts';
 import { createTakeItems } from '../feed-items.ts';
 import { sendRecords } from './schema.ts';
 import { validate } from './validate-send-records.ts';

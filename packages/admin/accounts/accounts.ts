@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
+import type { AccountRow } from '../../../lib/model/account.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { all, type Expression, expression, is, set } from '../../../lib/table/expression.ts';
 import { keys, parseKey, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import {
   type Action,
   putAction,

@@ -1,12 +1,13 @@
 /** Issues, rotates and revokes app keys. Each key has a row of its own, and the row of its account lists its hash. */
 import { randomBytes } from 'node:crypto';
 import { hashAppKey } from '../../../lib/http/app-keys.ts';
+import type { AccountRow } from '../../../lib/model/account.ts';
+import type { AppKeyRow } from '../../../lib/model/app-key.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { all, expression, IS_NEW, is, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { getRow } from '../../../lib/table/read.ts';
-import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { type Action, transact, updateAction } from '../../../lib/table/write.ts';
 import { AccountError, copiedFields, readAccount, requireNotErased } from './accounts.ts';
 

@@ -4,10 +4,11 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
+import type { AccountRow } from '../../../lib/model/account.ts';
+import type { AppKeyRow } from '../../../lib/model/app-key.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { type Action, conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
 import { copiedFields } from '../accounts/accounts.ts';
 import { type Finding, findingsOf } from './finding.ts';

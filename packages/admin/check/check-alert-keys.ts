@@ -3,7 +3,7 @@
  * a point in time may contain only one of the two rows that opened or ended an alert. An alert whose row is missing counts as never opened.
  */
 import { KEY_DAYS } from '../../../lib/ingest/alert-rows.ts';
-import { isBefore, type Order, timeOf, ttlOf } from '../../../lib/ingest/order.ts';
+import { isBefore, type Order, timeOf, ttlOf } from '../../../lib/model/order.ts';
 import { is, isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { deleteAction, updateAction } from '../../../lib/table/write.ts';

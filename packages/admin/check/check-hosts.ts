@@ -1,6 +1,6 @@
 /** Checks that no host is left that was retired since its last record: its rows may be of a time before its retirement. */
 import { removalOf } from '../../../lib/ingest/host-rows.ts';
-import { isBefore, type Order } from '../../../lib/ingest/order.ts';
+import { isBefore, type Order } from '../../../lib/model/order.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { is } from '../../../lib/table/expression.ts';

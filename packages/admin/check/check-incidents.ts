@@ -1,9 +1,10 @@
-import { isBefore, orderOfTime } from '../../../lib/ingest/order.ts';
+import type { IncidentRow } from '../../../lib/model/incident.ts';
+import { isBefore, orderOfTime } from '../../../lib/model/order.ts';
 import type { EntryWithMoves } from '../../../lib/operations/merge-alerts/entry.ts';
 import { changesOf } from '../../../lib/operations/merge-alerts/incident.ts';
 import { isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import type { HistoryEntry, IncidentRow } from '../../../lib/table/rows.ts';
+import type { HistoryEntry } from '../../../lib/table/rows.ts';
 import { updateAction } from '../../../lib/table/write.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { MergeRows } from './read-rows.ts';

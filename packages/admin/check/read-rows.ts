@@ -1,6 +1,7 @@
 /** Reads the rows that are checked. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../../../lib/aws/http-handler.ts';
+import type { AlertRow } from '../../../lib/model/alert.ts';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { logHeadOf } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
@@ -18,7 +19,6 @@ import {
   shardsOf,
 } from '../../../lib/table/keys.ts';
 import { batchGet, queryRows } from '../../../lib/table/read.ts';
-import type { AlertRow } from '../../../lib/table/rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows, CheckedAccount, CheckedAppKey } from './check-accounts.ts';
 

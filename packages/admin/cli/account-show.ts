@@ -1,9 +1,9 @@
 /** `admin account show`. */
 import ms from 'ms';
+import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { partitions } from '../../../lib/table/keys.ts';
 import { queryRows } from '../../../lib/table/read.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import { listAppKeys, readLastRecords } from '../accounts/accounts.ts';
 import { timeText } from '../text/printable.ts';
 import { KEY_COLUMNS, shownKeys } from './app-keys-command.ts';

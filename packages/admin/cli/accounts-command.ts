@@ -1,6 +1,7 @@
-import { MAX_NAME_LENGTH } from '../../../lib/ingest/kinds.ts';
+import type { AccountRow } from '../../../lib/model/account.ts';
+import { MAX_NAME_LENGTH } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow, CommandEvent } from '../../../lib/table/rows.ts';
+import type { CommandEvent } from '../../../lib/table/rows.ts';
 import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
 import { line } from '../text/printable.ts';
 import { showAccount, shownAccount } from './account-show.ts';

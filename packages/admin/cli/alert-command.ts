@@ -1,9 +1,10 @@
 import { Option } from 'commander';
-import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import { ingestRecord } from '../../../lib/ingest/records.ts';
+import { alert, SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
+import { defined, namesOf, pick } from '../../../lib/model/fields.ts';
 import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { SEVERITIES, type Severity } from '../../../lib/table/rows.ts';
 import { writeRecord } from '../data/load.ts';
 import { serviceClock } from '../fleet/hosts.ts';
 import { allOpenAlerts, findAlert, itemOf, readAlert } from '../incidents/alerts.ts';
@@ -15,16 +16,16 @@ import { fieldsText, recordsTable } from './output.ts';
 const COLUMNS = ['severity', 'alert_id', 'started', 'incident_id', 'title', 'alert_key'] as const;
 
 export function addAlertCommands(program: AdminCommand): void {
-  const alert = program
+  const commands = program
     .command('alert')
     .explain('List, show and close alerts', 'alert list --account 42', 'alert close db-7/root --account 42');
-  alert
+  commands
     .command('list')
     .explain('List open alerts, the latest start first', 'alert list --account 42', 'alert list --account 42 --json')
     .ofAccount()
     .addOption(new Option('--severity <severity>', 'only alerts of this severity').choices(SEVERITIES))
     .shows(list);
-  alert
+  commands
     .command('show')
     .explain(
       'Show an alert, its state and the incident that it is in',
@@ -33,7 +34,7 @@ export function addAlertCommands(program: AdminCommand): void {
     .argument('<alert>', 'its id or key')
     .ofAccount()
     .shows(show);
-  alert
+  commands
     .command('close')
     .explain(
       'End an open alert, as a record with the status Ok does. If its sender still sees the cause, it opens another one.',
@@ -89,24 +90,16 @@ async function close(session: WritingSession<AccountOptions>, name: string): Pro
   const { account } = options;
   // A time before the alert is read, so that a record that comes meanwhile is later.
   const sentMs = (await serviceClock(withSignal(table, io.signal), io.now))();
-  const { alert_id, alert_key, open_partition, title, description, labels, source_url } = await requireAlert(
-    table,
-    account,
-    name,
-  );
+  const row = await requireAlert(table, account, name);
+  const { alert_id, alert_key, open_partition } = row;
   if (alert_key === undefined) throw new CliError(`Alert ${alert_id} has no key: it is neither open nor ended.`);
   const json = { alert_id, alert_key };
   if (open_partition === undefined)
     return { text: `Alert ${alert_id} has ended already.`, json: { ...json, closed: false } };
   if (dryRun) return { text: `Alert ${alert_id} would be closed.`, json };
   // A record replaces all content, so it repeats what the alert has.
-  const content = {
-    title,
-    ...(description !== undefined && { description }),
-    ...(labels && { labels }),
-    ...(source_url !== undefined && { source_url }),
-  };
-  const record = recordOfEntity(
+  const content = defined(pick(row, namesOf(alert.fields, { stored: 'content' })));
+  const record = ingestRecord(
     { kind: 'alert', account_id: account, alert_key, alert_status: 'Ok', ...content },
     { sentMs, messageId: 'alert close', line: 1 },
   );

@@ -1,7 +1,7 @@
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
-import { MAX_NOTE_LENGTH } from '../../../lib/ingest/kinds.ts';
+import type { AccountRow } from '../../../lib/model/account.ts';
+import { MAX_NOTE_LENGTH } from '../../../lib/model/app-key.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
 import { timeText } from '../text/printable.ts';

@@ -1,7 +1,7 @@
 /** Parsers of arguments. The message of each error is a sentence about the value. */
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
-import { PERMISSIONS } from '../../../lib/http/operation.ts';
+import { PERMISSIONS } from '../../../lib/model/account.ts';
 import { codePoints, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import { OBJECT_ID } from '../incidents/alerts.ts';
 

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
+import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { accountId } from './arguments.ts';

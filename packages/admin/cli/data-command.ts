@@ -41,9 +41,9 @@ export function addDataCommands(program: AdminCommand): void {
       const { account, out } = options;
       let count = 0;
       async function* lines() {
-        for await (const entity of exportData(table, account)) {
+        for await (const record of exportData(table, account)) {
           count += 1;
-          yield `${printableJson(stringifyJson(entity))}\n`;
+          yield `${printableJson(stringifyJson(record))}\n`;
         }
       }
       const source = Readable.from(lines());
@@ -64,10 +64,10 @@ async function importFile(
   const source = file === '-' ? 'stdin' : file;
   const lines = await checkData(table, source, input, { nowMs, only });
   io.signal.throwIfAborted();
-  const entities = lines.map(({ entity }) => entity);
+  const records = lines.map(({ sent }) => sent);
   // `--account` says where lines may go, not that their access may be given to whom the file names.
-  const isAsked = only === undefined || entities.some(({ kind }) => kind === 'account' || kind === 'app_key');
-  if (isAsked) for (const text of await accessChangesOf(table, entities)) say(io, text);
+  const isAsked = only === undefined || records.some(({ kind }) => kind === 'account' || kind === 'app_key');
+  if (isAsked) for (const text of await accessChangesOf(table, records)) say(io, text);
   const counts = countKinds(lines);
   if (dryRun) return { text: `Valid: ${countsText(counts)}.`, json: { lines: counts } };
   if (isAsked) await confirm(target, options, io);
@@ -83,7 +83,7 @@ async function importFile(
     signal: io.signal,
     ...(gatewayKeys && { gatewayKeys }),
   };
-  const accounts = [...new Set(entities.map(({ account_id }) => account_id))];
+  const accounts = [...new Set(records.map(({ account_id }) => account_id))];
   await audit
     .around(accounts, file, () => writeData(table, source, lines, loadOptions))
     .finally(progress.end)

@@ -1,8 +1,8 @@
 /** `admin account erase`: the end of an account's life. */
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import type { Action } from '../../../lib/table/write.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import {

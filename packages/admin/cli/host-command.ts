@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import { ingestRecord } from '../../../lib/ingest/records.ts';
 import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import { withSignal } from '../../../lib/table/client.ts';
@@ -96,7 +96,7 @@ async function retire(session: WritingSession<RetireOptions>): Promise<WriteResu
   const requireKept = createErasureWatch(table);
   const retireHost = async ({ host: { host_id }, readAtMs }: (typeof stale)[number]) => {
     const origin = { sentMs: readAtMs, messageId: 'host retire', line: 1 };
-    const retirement = recordOfEntity({ kind: 'host', account_id: account, host_id, retired: true }, origin);
+    const retirement = ingestRecord({ kind: 'host', account_id: account, host_id, retired: true }, origin);
     await requireKept(account);
     await writeRecord(withSignal(table, io.signal), retirement);
     progress.add(1);

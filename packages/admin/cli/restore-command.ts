@@ -1,4 +1,4 @@
-import { MAX_DELETABLE_VERSION } from '../../../lib/ingest/kinds.ts';
+import { MAX_DELETABLE_VERSION } from '../../../lib/model/work-item.ts';
 import { toInt64 } from '../../../lib/shared/json.ts';
 import { expression } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';

@@ -1,6 +1,7 @@
 /** The page of open alerts, and the table in which pages show alerts. */
+
+import { SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
-import { SEVERITIES, type Severity } from '../../../lib/table/rows.ts';
 import { countOpenAlerts, listOpenAlerts } from '../incidents/alerts.ts';
 import { badge, type Html, href, html, link, moreLink, section, tableOf, type Value, when } from './html.ts';
 import { command, type View } from './view.ts';

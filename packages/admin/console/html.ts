@@ -2,8 +2,8 @@
 
 import { html as template } from 'hono/html';
 import ms from 'ms';
+import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import { printable, timeText } from '../text/printable.ts';
 
 export type Html = ReturnType<typeof template>;

@@ -1,10 +1,10 @@
 /** The pages of incidents and of an incident: their alerts and merges, who made them, and the commands that undo them. */
 
+import type { IncidentRow } from '../../../lib/model/incident.ts';
 import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
-import type { IncidentRow } from '../../../lib/table/rows.ts';
 import { readAlertItems } from '../incidents/alerts.ts';
 import {
   alertsOfIncident,

@@ -1,6 +1,7 @@
 /** What the console's pages are made from. */
+
+import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import { listAppKeys } from '../accounts/accounts.ts';
 import type { IngestQueues } from '../ingest/queues.ts';
 import type { Measured } from '../status/measured.ts';

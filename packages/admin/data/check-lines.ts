@@ -1,15 +1,10 @@
-import { isExportedAlert, MAX_LINE_BYTES, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
-import {
-  type Entity,
-  INGEST_KINDS,
-  type IngestKind,
-  type IngestRecord,
-  KINDS,
-  type Kind,
-} from '../../../lib/ingest/kinds.ts';
-import type { Orders } from '../../../lib/ingest/order.ts';
+import { isExportedAlert, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import { textOf } from '../../../lib/ingest/problems.ts';
-import { recordOfEntity } from '../../../lib/ingest/records.ts';
+import type { IngestRecord } from '../../../lib/ingest/records.ts';
+import { ingestRecord } from '../../../lib/ingest/records.ts';
+import type { Orders } from '../../../lib/model/kinds.ts';
+import { INGEST_KINDS, type IngestKind, KINDS, type Kind, type SentRecord } from '../../../lib/model/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -46,16 +41,16 @@ export class DataError extends Error {
 }
 
 /** What the table stores of the key in an `app_key` line. */
-export function appKeyOf({ app_key, app_key_hash, last_digits }: Entity): AppKeyIdentity {
+export function appKeyOf({ app_key, app_key_hash, last_digits }: SentRecord): AppKeyIdentity {
   if (app_key !== undefined) return identityOfAppKey(String(app_key));
   return { hash: String(app_key_hash), lastDigits: String(last_digits ?? '') };
 }
 
-const isIngestEntity = (entity: Entity): entity is Entity<IngestKind> =>
-  (INGEST_KINDS as readonly Kind[]).includes(entity.kind);
+const isIngestRecord = (sent: SentRecord): sent is SentRecord<IngestKind> =>
+  (INGEST_KINDS as readonly Kind[]).includes(sent.kind);
 
-/** The entity of a line, and the orders of its row if an export has written it. */
-function importedOf(text: string): { problems: string[]; entity?: Entity; orders?: Orders } {
+/** The record of a line, and the orders of its row if an export has written it. */
+function importedOf(text: string): { problems: string[]; sent?: SentRecord; orders?: Orders } {
   const parsed = parseLine(text, MAX_EXPORTED_LINE_BYTES);
   if (parsed.problems.length > 0) return { problems: parsed.problems.map(textOf) };
   const taken = takeOrders(parsed.line);
@@ -65,14 +60,14 @@ function importedOf(text: string): { problems: string[]; entity?: Entity; orders
   if (problems.length === 0 && isExportedAlert(taken.line as object) && !taken.orders?.key_order)
     problems.push('key_order must be as export writes it, since the line has alert_id beside alert_key');
   if (problems.length > 0) return { problems };
-  return { problems, entity: taken.line as Entity, ...(taken.orders && { orders: taken.orders }) };
+  return { problems, sent: taken.line as SentRecord, ...(taken.orders && { orders: taken.orders }) };
 }
 
 /** A line that has no problems. */
 export interface CheckedLine {
   /** Its number, from 1. */
   readonly number: number;
-  readonly entity: Entity;
+  readonly sent: SentRecord;
   /** The length of its text in UTF-8. */
   readonly bytes: number;
   /** What is written; absent for accounts and app keys. */
@@ -110,16 +105,16 @@ export async function checkData(
     const report = (problem: string) => problems.push({ line: number, problem });
     if (text === undefined) report('is not valid UTF-8');
     if (text === undefined || text.trim() === '') continue;
-    const { entity, orders, problems: found } = importedOf(text);
+    const { sent, orders, problems: found } = importedOf(text);
     found.forEach(report);
-    if (!entity) continue;
-    if (only && !only.includes(entity.account_id))
-      report(`is of account ${entity.account_id}, which --account does not name`);
+    if (!sent) continue;
+    if (only && !only.includes(sent.account_id))
+      report(`is of account ${sent.account_id}, which --account does not name`);
     const bytes = Buffer.byteLength(text);
-    if (!isIngestEntity(entity)) checked.push({ number, entity, bytes });
+    if (!isIngestRecord(sent)) checked.push({ number, sent, bytes });
     else {
-      const record = recordOfEntity(entity, { sentMs: nowMs, messageId: 'import', line: number }, orders);
-      checked.push({ number, entity: record.entity, bytes, record });
+      const record = ingestRecord(sent, { sentMs: nowMs, messageId: 'import', line: number }, orders);
+      checked.push({ number, sent: record.sent, bytes, record });
     }
   }
   for await (const [line, problem] of tableProblems(table, checked)) problems.push({ line: line.number, problem });
@@ -135,19 +130,19 @@ async function* tableProblems(
   table: Table,
   lines: readonly CheckedLine[],
 ): AsyncGenerator<[line: CheckedLine, problem: string]> {
-  const accountsOf = (some: readonly CheckedLine[]) => new Set(some.map(({ entity }) => entity.account_id));
-  const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ entity }) => entity.kind === 'account')));
+  const accountsOf = (some: readonly CheckedLine[]) => new Set(some.map(({ sent }) => sent.account_id));
+  const missing = accountsOf(lines).difference(accountsOf(lines.filter(({ sent }) => sent.kind === 'account')));
   const erased = new Set<Int64>();
   for (const account of accountsOf(lines)) {
     const row = await readAccount(table, account);
     if (row) missing.delete(account);
     if (row?.erased_at_ms !== undefined) erased.add(account);
   }
-  const keyOf = ({ entity }: CheckedLine) => (entity.kind === 'app_key' ? [keys.appKey(appKeyOf(entity).hash)] : []);
+  const keyOf = ({ sent }: CheckedLine) => (sent.kind === 'app_key' ? [keys.appKey(appKeyOf(sent).hash)] : []);
   const appKeys = new Map(lines.flatMap(keyOf).map((key) => [key.pk, key]));
   const { rows } = await batchGet(table, [...appKeys.values()], { attributes: ['account_id'] });
   for (const line of lines) {
-    const { account_id: id } = line.entity;
+    const { account_id: id } = line.sent;
     if (erased.has(id)) yield [line, `account ${id} was erased, and its id is not used again`];
     if (missing.has(id))
       yield [line, `account ${id} does not exist: add its account line to the same file, or create it`];

@@ -1,12 +1,13 @@
-import { actorAsGiven } from '../../../lib/ingest/entity-rows.ts';
-import { SNAPSHOT_FIELDS } from '../../../lib/ingest/host-rows.ts';
-import { type Entity, KINDS, type Kind } from '../../../lib/ingest/kinds.ts';
-import { laterOrder, type Orders, timeOf } from '../../../lib/ingest/order.ts';
+import { actorAsGiven } from '../../../lib/ingest/record-rows.ts';
+import type { AlertRow, alert } from '../../../lib/model/alert.ts';
+import { defined, type NamesOf } from '../../../lib/model/fields.ts';
+import { KINDS, type Kind, modelOf, type Orders, type SentRecord } from '../../../lib/model/kinds.ts';
+import { laterOrder, timeOf } from '../../../lib/model/order.ts';
+import { RESERVED_WORK_ITEM_FIELDS, type WorkItemRow } from '../../../lib/model/work-item.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { parseKey, partitions, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { queryAll } from '../../../lib/table/read.ts';
-import type { AlertRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { listAccounts, listAppKeys, readAccount } from '../accounts/accounts.ts';
 import { readSnapshot } from '../incidents/snapshot.ts';
 import { orderFields, ordersIn } from './exported-orders.ts';
@@ -19,43 +20,46 @@ const PARTITIONS = [
   partitions.workItem,
 ];
 
-/** The kind of entity that a row of this kind holds, such as `host_status` for `hostStatus`. */
-const entityKindOf = (rowKind: RowKind): Kind | undefined => {
+/** The kind of record that a row of this kind holds, such as `host_status` for `hostStatus`. */
+const recordKindOf = (rowKind: RowKind): Kind | undefined => {
   const name = rowKind.replace(/[A-Z]/, (capital) => `_${capital.toLowerCase()}`);
   return KINDS.find((kind) => kind === name);
 };
 
-/** Attributes that mean something only beside the merges and keys of this table. A work item may have fields of most of these names. */
-const ATTRIBUTES_OF_THE_TABLE = new Set([
-  ...['ttl', 'moved_sequence', 'moved_from', 'feed_incident'],
-  ...['title_by', 'owner_by', 'feed_title', 'feed_title_order', 'feed_owner_id', 'feed_owner_order'],
-  ...['created_at_ms', 'open_partition', 'open_at', 'event'],
-]);
+type Row = Readonly<Record<string, unknown>>;
 
-/** The entity that a row holds, as import takes it. Its orders let an import overwrite nothing newer. */
-function entityOf({ pk, sk, ...stored }: Stored<RowKind>): Entity {
+/** What an export has of a row as it is stored: the declared fields but those of the service, and the own fields of a work item. */
+function exportedFields(kind: Kind, row: Row): Row {
+  const { fields, groups, open } = modelOf(kind);
+  const isExported = (name: string) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (!field) return open === true && !RESERVED_WORK_ITEM_FIELDS.includes(name);
+    if (field.stored === false || field.by === 'service') return false;
+    // Without the order of its group, a default is no value: a report would have no snapshot.
+    return field.default === undefined || row[groups[field.stored]?.order as string] !== undefined;
+  };
+  const names = new Set([...Object.keys(fields), ...Object.keys(row)]);
+  return Object.fromEntries(
+    [...names].filter((name) => name in row && isExported(name)).map((name) => [name, row[name]]),
+  );
+}
+
+/** The record that a row holds, as import takes it. Its orders let an import overwrite nothing newer. */
+function recordOf({ pk, sk, ...stored }: Stored<RowKind>): SentRecord {
   const parsed = parseKey({ pk, sk });
-  const kind = parsed && entityKindOf(parsed.kind);
+  const kind = parsed && recordKindOf(parsed.kind);
   if (!kind || parsed.account === undefined) throw new Error(`no data format for a row of kind ${parsed?.kind}`);
-  const row = stored as Readonly<Record<string, unknown>>;
+  const row = stored as Row;
   const orders = { ...ordersIn(kind, row), ...(kind === 'alert' && incidentOrderOf(row)) };
-  const { row_order, title_order, owner_order, snapshot_order, health_order, incident_order } = orders;
-  const written = [row_order, title_order, owner_order, snapshot_order, health_order];
-  const [earliest] = written.filter((order) => order !== undefined).sort(Buffer.compare);
-  // Otherwise they would be a report of no snapshot.
-  const omitted: readonly string[] = kind === 'host_status' && snapshot_order === undefined ? SNAPSHOT_FIELDS : [];
-  const isExported = ([name]: [string, unknown]) =>
-    !Object.hasOwn(orders, name) &&
-    (kind === 'work_item' || !ATTRIBUTES_OF_THE_TABLE.has(name)) &&
-    !omitted.includes(name);
+  const [earliest] = Object.values(orders).sort(Buffer.compare);
+  const changedAt = orders.row_order ?? earliest;
   return {
     kind,
     account_id: parsed.account,
-    ...(earliest !== undefined && { at_ms: timeOf(earliest) }),
+    ...(changedAt !== undefined && { at_ms: timeOf(changedAt) }),
     ...((kind === 'host' || kind === 'host_status') && { host_id: sk }),
-    ...Object.fromEntries(Object.entries(row).filter(isExported)),
-    ...(incident_order !== undefined && row.incident_id !== undefined && { incident_at_ms: timeOf(incident_order) }),
-    ...(kind === 'alert' && statusOf(row)),
+    ...exportedFields(kind, row),
+    ...(kind === 'alert' && unstoredOf(row, orders)),
     ...(kind === 'work_item' && actorsOf(row)),
     ...orderFields(orders),
   };
@@ -66,9 +70,13 @@ function incidentOrderOf({ moved_sequence, incident_order }: Partial<AlertRow>):
   return moved_sequence === undefined ? {} : { incident_order: laterOrder(moved_sequence, incident_order) };
 }
 
-/** The status of an alert with a key, as a record would say it. */
-function statusOf({ alert_key, ended_at_ms, alert_severity }: Partial<AlertRow>): object {
-  return alert_key === undefined ? {} : { alert_status: ended_at_ms === undefined ? alert_severity : 'Ok' };
+/** What a record says of an alert and no attribute stores. */
+function unstoredOf({ alert_key, ended_at_ms, alert_severity, incident_id }: Partial<AlertRow>, orders: Orders) {
+  const fields: { [Name in NamesOf<typeof alert.fields, { stored: false }>]: unknown } = {
+    alert_status: alert_key && (ended_at_ms === undefined ? alert_severity : 'Ok'),
+    incident_at_ms: incident_id && orders.incident_order && timeOf(orders.incident_order),
+  };
+  return defined(fields);
 }
 
 /** Who deleted a work item, as a record would say it. */
@@ -87,25 +95,17 @@ function actorsOf({ deleted_by, undone_deletion }: Partial<Stored<'workItem'>>):
  * @param accounts absent: all
  * @throws Error naming an account that does not exist
  */
-export async function* exportData(table: Table, accounts?: readonly Int64[]): AsyncGenerator<Entity> {
+export async function* exportData(table: Table, accounts?: readonly Int64[]): AsyncGenerator<SentRecord> {
   for (const account of accounts ?? (await listAccounts(table))) {
     const row = await readAccount(table, account);
     if (!row && accounts) throw new Error(`there is no account ${account}`);
     if (!row || row.erased_at_ms !== undefined) continue; // listed, but its creation was interrupted, or its erasure begins
-    const { name, permissions, suspended } = row;
-    yield { kind: 'account', account_id: account, name, permissions, ...(suspended && { suspended }) };
-    for (const { hash, last_digits, created_at, expires_at, revoked_at, note } of await listAppKeys(table, row))
-      yield {
-        kind: 'app_key',
-        account_id: account,
-        app_key_hash: hash,
-        last_digits,
-        created_at,
-        expires_at,
-        revoked: revoked_at === undefined ? undefined : true,
-        note,
-      };
-    for await (const stored of rowsOf(table, account)) yield entityOf(stored);
+    yield { kind: 'account', account_id: account, ...exportedFields('account', { ...row }) };
+    for (const { hash: app_key_hash, ...key } of await listAppKeys(table, row)) {
+      const revoked = key.revoked_at === undefined ? undefined : true;
+      yield { kind: 'app_key', account_id: account, app_key_hash, ...exportedFields('app_key', { ...key }), revoked };
+    }
+    for await (const stored of rowsOf(table, account)) yield recordOf(stored);
   }
 }
 

@@ -1,5 +1,5 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 
 /** An exported line may take more bytes than the one that was stored: its orders, and characters and numbers that it writes in full. */
 export const MAX_EXPORTED_LINE_BYTES = 8 * MAX_LINE_BYTES;

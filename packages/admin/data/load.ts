@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
-import { type Found, keyOf } from '../../../lib/ingest/entity-rows.ts';
-import type { Entity, IngestKind, IngestRecord, Kind } from '../../../lib/ingest/kinds.ts';
+import { type Found, keyOf } from '../../../lib/ingest/record-rows.ts';
+import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
+import type { IngestKind, Kind, SentRecord } from '../../../lib/model/kinds.ts';
 import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
@@ -69,7 +70,7 @@ export const countsText = (counts: Partial<Record<Kind, number>>) =>
 
 export function countKinds(lines: readonly CheckedLine[]): Partial<Record<Kind, number>> {
   const counts: Partial<Record<Kind, number>> = {};
-  for (const { entity } of lines) counts[entity.kind] = (counts[entity.kind] ?? 0) + 1;
+  for (const { sent } of lines) counts[sent.kind] = (counts[sent.kind] ?? 0) + 1;
   return counts;
 }
 
@@ -88,20 +89,20 @@ export async function writeData(
   const through = sharingCalls(withSignal(table, signal));
   const requireKept = createErasureWatch(table);
   async function write(line: CheckedLine): Promise<void> {
-    const { entity, record } = line;
+    const { sent, record } = line;
     signal?.throwIfAborted();
-    if (record) await requireKept(entity.account_id);
+    if (record) await requireKept(sent.account_id);
     try {
       const before = await readRows(through, line);
       let isWritten = true;
       // What a read has found lets the first attempt fit the row, so that it does not fail a call that it shares.
       if (record) isWritten = await writeRecord(through, record, { row: before[0] && { ...before[0] } });
-      else if (entity.kind === 'account') await writeAccount(table, entity, recordChange, gatewayKeys);
-      else await writeAppKey(table, entity, recordChange, nowMs);
+      else if (sent.kind === 'account') await writeAccount(table, sent, recordChange, gatewayKeys);
+      else await writeAppKey(table, sent, recordChange, nowMs);
       onWritten?.(line, isWritten && (await isChanged(line, before)));
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      const problem = `${entity.kind} cannot be written: ${error.message.split('\n')[0]}`;
+      const problem = `${sent.kind} cannot be written: ${error.message.split('\n')[0]}`;
       throw new DataError(source, [{ line: line.number, problem }]);
     }
   }
@@ -110,7 +111,7 @@ export async function writeData(
     if (!before[0] && line.record && !line.record.retired) return true;
     return !isDeepStrictEqual(contentOf(before), contentOf(await readRows(through, line)));
   }
-  const ofKind = (kind: Kind) => lines.filter(({ entity }) => entity.kind === kind);
+  const ofKind = (kind: Kind) => lines.filter(({ sent }) => sent.kind === kind);
   for (const line of [...ofKind('account'), ...ofKind('app_key')]) await write(line);
   // The lines of one row are written in their order. After a failure, the writes that have begun are completed.
   const { small = [], large = [] } = Object.groupBy(byRow(lines), (ofRow) =>
@@ -130,7 +131,7 @@ export async function writeData(
 const byRow = (lines: readonly CheckedLine[]): CheckedLine[][] => [
   ...Map.groupBy(
     lines.filter(({ record }) => record),
-    ({ entity }) => rowName(keyOf(entity as Entity<IngestKind>)),
+    ({ sent }) => rowName(keyOf(sent as SentRecord<IngestKind>)),
   ).values(),
 ];
 
@@ -143,11 +144,11 @@ const BOOKKEEPING = /^((row|deletion|title|owner|incident|snapshot|health|key)_o
 type Rows = (Stored<RowKind> | undefined)[];
 
 /** The rows that a line is written to; first the one that decides. */
-async function readRows(table: Table, { entity, record }: CheckedLine): Promise<Rows> {
-  const { account_id, alert_id, alert_key } = entity;
-  const otherKey = () => (entity.kind === 'account' ? keys.account(account_id) : keys.appKey(appKeyOf(entity).hash));
+async function readRows(table: Table, { sent, record }: CheckedLine): Promise<Rows> {
+  const { account_id, alert_id, alert_key } = sent;
+  const otherKey = () => (sent.kind === 'account' ? keys.account(account_id) : keys.appKey(appKeyOf(sent).hash));
   const read = (key: KeyOf<RowKind>) => patiently(table, () => getRow(table, key));
-  const row = await read(record ? keyOf(record.entity) : otherKey());
+  const row = await read(record ? keyOf(record.sent) : otherKey());
   const lastId = alert_key !== undefined && (row as Partial<Stored<'alertKey'>> | undefined)?.alert_id;
   const alert = lastId ? await read(keys.alert(account_id, String(alert_id ?? lastId))) : undefined;
   return [row, alert];
@@ -177,18 +178,18 @@ export const writeRecord = (table: Table, record: IngestRecord, found?: Found): 
   patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record], found));
 
 /** Whether the record is of a RUM resource that is deleted: unlike a record of the feed, an operator's does not undo that. */
-async function isKeptDeleted(table: Table, { entity }: IngestRecord): Promise<boolean> {
-  if (entity.kind !== 'rum_resource' || entity.deleted === true) return false;
-  return (await getRow(table, keys.rumResource(entity.account_id), ['deleted']))?.deleted === true;
+async function isKeptDeleted(table: Table, { sent }: IngestRecord): Promise<boolean> {
+  if (sent.kind !== 'rum_resource' || sent.deleted === true) return false;
+  return (await getRow(table, keys.rumResource(sent.account_id), ['deleted']))?.deleted === true;
 }
 
 async function writeAccount(
   table: Table,
-  entity: Entity,
+  sent: SentRecord,
   recordChange: RecordChange,
   gatewayKeys?: GatewayKeys,
 ): Promise<void> {
-  const account = accountOf(entity);
+  const account = accountOf(sent);
   const { account_id, permissions, suspended } = account;
   const put = (actions: readonly Action[]) => putAccount(table, account, actions);
   const isChanged = accountChangesOf({ ...account, suspended: false }, await readAccount(table, account_id)).length > 0;
@@ -204,12 +205,12 @@ async function writeAccount(
   if (gatewayKeys && row.gateway_key === undefined) await gatewayKeys.provision(account_id);
 }
 
-async function writeAppKey(table: Table, entity: Entity, recordChange: RecordChange, nowMs: number): Promise<void> {
-  const { account_id, created_at, expires_at, revoked, note } = entity;
+async function writeAppKey(table: Table, sent: SentRecord, recordChange: RecordChange, nowMs: number): Promise<void> {
+  const { account_id, created_at, expires_at, revoked, note } = sent;
   const account = await readAccount(table, account_id);
   if (!account) throw new Error(`account ${account_id} no longer exists`);
   const nowSeconds = Math.floor(nowMs / 1000);
-  const identity = appKeyOf(entity);
+  const identity = appKeyOf(sent);
   const details = {
     created_at: created_at === undefined ? nowSeconds : Number(created_at),
     ...(expires_at !== undefined && { expires_at: Number(expires_at) }),
@@ -217,7 +218,7 @@ async function writeAppKey(table: Table, entity: Entity, recordChange: RecordCha
     ...(note !== undefined && { note: String(note) }),
   };
   const put = (actions: readonly Action[]) => putAppKey(table, account, identity, details, actions);
-  const change = keyChangeOf(entity, await getRow(table, keys.appKey(identity.hash)));
+  const change = keyChangeOf(sent, await getRow(table, keys.appKey(identity.hash)));
   if (!change) return put([]);
   const app_key_id = appKeyIdOf(identity.hash);
   const event = change.event && { event: change.event, event_detail: { app_key_id } };

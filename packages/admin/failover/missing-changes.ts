@@ -1,11 +1,12 @@
 /** Compares two replicas of the table: what one has of recent changes, and the other has not, since it has not arrived yet or is lost. */
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
+import type { AccountRow } from '../../../lib/model/account.ts';
+import type { AppKeyRow } from '../../../lib/model/app-key.ts';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type KeyOf, keys, parseKey, partitions, type Stored } from '../../../lib/table/keys.ts';
 import { batchGet, queryRows } from '../../../lib/table/read.ts';
-import type { AccountRow, AppKeyRow } from '../../../lib/table/rows.ts';
 import { listAccounts, readAccount } from '../accounts/accounts.ts';
 import { readAudit } from '../accounts/audit-rows.ts';
 

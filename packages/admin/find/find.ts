@@ -1,11 +1,13 @@
 /** Finds what an id names, in all accounts, for an operator who knows only the id. */
 
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
+import type { AccountRow } from '../../../lib/model/account.ts';
+import type { AlertRow } from '../../../lib/model/alert.ts';
+import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
-import type { AccountRow, AlertRow, WorkItemRow } from '../../../lib/table/rows.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { isAlertKey, OBJECT_ID } from '../incidents/alerts.ts';
 import { listLatestMerges } from '../incidents/list.ts';

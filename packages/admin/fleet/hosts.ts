@@ -2,6 +2,7 @@
 
 import { GetCommand } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../../../lib/aws/http-handler.ts';
+import type { HostRow } from '../../../lib/model/host.ts';
 import {
   type Derived,
   decodeHost,
@@ -9,7 +10,6 @@ import {
   deriveStatus,
   type FleetStatus,
   fleetHost,
-  type HostRow,
   type LiveStatus,
   type RawRow,
   UNREADABLE,

@@ -1,5 +1,6 @@
 /** The alerts of an account, read as `/alert/list` and `/alert/info` read them. */
-import { ALERT_KEY } from '../../../lib/ingest/alert-fields.ts';
+
+import { type AlertRow, alert, SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import { alertItemOf, readIncidentTitles } from '../../../lib/operations/alert-item.ts';
 import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import { readAlerts } from '../../../lib/operations/list-alerts/read-alerts.ts';
@@ -8,7 +9,6 @@ import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { openAlerts, queryOpenAlerts } from '../../../lib/table/open-alerts.ts';
 import { getRow } from '../../../lib/table/read.ts';
-import { type AlertRow, SEVERITIES, type Severity } from '../../../lib/table/rows.ts';
 
 export const OBJECT_ID = /^[0-9a-f]{24}$/i;
 /** Open alerts that one call reads. */
@@ -55,7 +55,7 @@ export const readAlert = (table: Table, account: Int64, id: string) => getRow(ta
 
 /** Whether a text may be the key of an alert. */
 export const isAlertKey = (text: string) =>
-  text !== '' && text.isWellFormed() && codePoints(text) <= ALERT_KEY.maxLength;
+  text !== '' && text.isWellFormed() && codePoints(text) <= alert.fields.alert_key.schema.maxLength;
 
 /** The alert with this id, or the last one of this key. An id takes precedence, since a key may look like one. */
 export async function findAlert(table: Table, account: Int64, idOrKey: string): Promise<AlertRow | undefined> {

@@ -1,5 +1,7 @@
 /** The incidents and merges of an account, and what a merge did, for operators. */
 
+import type { AlertRow } from '../../../lib/model/alert.ts';
+import type { IncidentRow } from '../../../lib/model/incident.ts';
 import {
   type EntryWithMoves,
   isMoved,
@@ -15,7 +17,6 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
-import type { AlertRow, IncidentRow } from '../../../lib/table/rows.ts';
 import { listAccounts } from '../accounts/accounts.ts';
 import { countText } from '../text/printable.ts';
 

@@ -1,9 +1,9 @@
+import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { expression } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { getRow } from '../../../lib/table/read.ts';
-import type { WorkItemRow } from '../../../lib/table/rows.ts';
 import { type Action, transact, updateAction } from '../../../lib/table/write.ts';
 
 /** A work item as stored; undefined if there is none. */

@@ -1,11 +1,11 @@
 /** The state of the service and its table: whether it answers, its figures, and what needs an operator. */
 import { randomBytes } from 'node:crypto';
+import type { AccountRow } from '../../../lib/model/account.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
-import type { AccountRow } from '../../../lib/table/rows.ts';
 import { appKeyState, listAppKeys, readAllAccounts } from '../accounts/accounts.ts';
 import { type MergeProgress, readMergeProgress } from '../incidents/pending-merges.ts';
 import type { Attempt, Measured } from './measured.ts';

@@ -436,29 +436,29 @@ export interface RumResource {
    */
   'view.days': number;
   /**
-   * A session quota of the window is used up; false if nothing was used yet
-   */
-  session_limit_reached: boolean;
-  /**
    * Free quota of investigated sessions in the window
    */
   'session_investigate.free_cnt': number;
-  /**
-   * Investigated sessions used in the window so far; 0 when none
-   */
-  'session_investigate.used_cnt': number;
   /**
    * Free quota of measured sessions in the window
    */
   'session_measure.free_cnt': number;
   /**
-   * Measured sessions used in the window so far; 0 when none
-   */
-  'session_measure.used_cnt': number;
-  /**
    * Free quota of replayed sessions in the window
    */
   'session_replay.free_cnt': number;
+  /**
+   * A session quota of the window is used up; false if nothing was used yet
+   */
+  session_limit_reached: boolean;
+  /**
+   * Investigated sessions used in the window so far; 0 when none
+   */
+  'session_investigate.used_cnt': number;
+  /**
+   * Measured sessions used in the window so far; 0 when none
+   */
+  'session_measure.used_cnt': number;
   /**
    * Replayed sessions used in the window so far; 0 when none
    */
@@ -576,14 +576,6 @@ export interface AlertItem {
    */
   alert_key?: string;
   /**
-   * The latest status that was not Ok
-   */
-  alert_severity?: 'Critical' | 'Warning' | 'Info';
-  /**
-   * The severity while the alert is open, Ok once it has ended; absent without alert_key
-   */
-  alert_status?: 'Critical' | 'Warning' | 'Info' | 'Ok';
-  /**
    * Description
    */
   description?: string;
@@ -598,26 +590,34 @@ export interface AlertItem {
    */
   source_url?: string;
   /**
+   * The severity while the alert is open, Ok once it has ended; absent without alert_key
+   */
+  alert_status?: 'Critical' | 'Warning' | 'Info' | 'Ok';
+  /**
    * When it started: Unix time in seconds
    */
   start_time?: number;
   /**
-   * Time of the latest record: Unix time in seconds
-   */
-  last_time?: number;
-  /**
    * When it ended, 0 while it is open: Unix time in seconds
    */
   end_time?: number;
+  incident?: AlertIncident;
+  /**
+   * The latest status that was not Ok
+   */
+  alert_severity?: 'Critical' | 'Warning' | 'Info';
   /**
    * When the service got its first record: Unix time in seconds
    */
   created_at?: number;
   /**
+   * Time of the latest record: Unix time in seconds
+   */
+  last_time?: number;
+  /**
    * When the service got its latest record: Unix time in seconds
    */
   updated_at?: number;
-  incident?: AlertIncident;
   /**
    * Title
    */
@@ -906,22 +906,22 @@ export const NUMBER_PATHS: ReadonlySet<string> = new Set([
   '["session.days"]',
   '["view.days"]',
   '["session_investigate.free_cnt"]',
-  '["session_investigate.used_cnt"]',
   '["session_measure.free_cnt"]',
-  '["session_measure.used_cnt"]',
   '["session_replay.free_cnt"]',
+  '["session_investigate.used_cnt"]',
+  '["session_measure.used_cnt"]',
   '["session_replay.used_cnt"]',
   '["accepted"]',
   '["refused","index"]',
   '["refused_count"]',
   '["items","start_time"]',
-  '["items","last_time"]',
   '["items","end_time"]',
   '["items","created_at"]',
+  '["items","last_time"]',
   '["items","updated_at"]',
   '["start_time"]',
-  '["last_time"]',
   '["end_time"]',
+  '["last_time"]',
   '["items","servicemap","max_age_ms"]',
   '["items","servicemap","observed_at_ms"]',
   '["items","servicemap","received_at_ms"]',

@@ -1,5 +1,6 @@
 /** The fleet of the certificate: hosts in every state, each with the status that the contract requires. */
-import type { HostRow, HostStatusRow } from '../../../lib/operations/browse-fleet/host.ts';
+import type { HostRow } from '../../../lib/model/host.ts';
+import type { HostStatusRow } from '../../../lib/model/host-status.ts';
 
 /** Hosts with this interval keep their status for hours after the import. */
 const INTERVAL_MS = 12 * 3_600_000;

@@ -1,7 +1,7 @@
 /** A random history of all that writes, on a table in memory that keeps every version of every row, with what the feed had said by then. */
 
-import { isBefore, type Order } from '../../../lib/ingest/order.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
+import { isBefore, type Order } from '../../../lib/model/order.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { isUnavailable } from '../../../lib/shared/concurrency.ts';
 import type { Table } from '../../../lib/table/client.ts';

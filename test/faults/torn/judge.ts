@@ -1,7 +1,7 @@
 /** What must be true of rows that were repaired: judged by the entries that there are, and by what the feed had said by then. */
 
 import { createAppKeys } from '../../../lib/http/app-keys.ts';
-import { isBefore, type Order, orderOfTime } from '../../../lib/ingest/order.ts';
+import { isBefore, type Order, orderOfTime } from '../../../lib/model/order.ts';
 import { bySequence, type EntryWithMoves, entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { type Key, keys, ofKind, parseKey, type Stored } from '../../../lib/table/keys.ts';
 import { rowName } from '../../../lib/table/read.ts';

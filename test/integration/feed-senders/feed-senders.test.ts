@@ -40,7 +40,7 @@ async function replay({ path, headers, body }: Recorded) {
   const answer = await callAlone(handlers, operation, { appKey, headers, rawBody });
   const records = lines.splice(0).map((line) => {
     const taken = recordOf(line, { sentMs: clock.now, messageId: 'm', line: 1 });
-    return 'record' in taken ? taken.record.entity : expect.fail(JSON.stringify(taken));
+    return 'record' in taken ? taken.record.sent : expect.fail(JSON.stringify(taken));
   });
   return { data: answer.body.data, records };
 }

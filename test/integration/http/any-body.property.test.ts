@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { QueueMessage } from '../../../lib/aws/sqs.ts';
 import { BODY_BOUNDS } from '../../../lib/http/body.ts';
-import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';

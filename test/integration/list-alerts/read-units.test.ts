@@ -5,11 +5,11 @@
  */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
+import { SEVERITIES } from '../../../lib/model/alert.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { type Key, keys } from '../../../lib/table/keys.ts';
 import { openAlerts } from '../../../lib/table/open-alerts.ts';
 import { rowName } from '../../../lib/table/read.ts';
-import { SEVERITIES } from '../../../lib/table/rows.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';

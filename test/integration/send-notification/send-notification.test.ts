@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
-import { MAX_LINE_BYTES } from '../../../lib/ingest/check-line.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import { type IngestQueue, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
 import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';

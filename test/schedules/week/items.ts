@@ -1,8 +1,8 @@
 /** The work item of a week, which records, calls and operators change. */
 import { expect } from 'vitest';
-import { timeOf } from '../../../lib/ingest/order.ts';
+import { timeOf } from '../../../lib/model/order.ts';
+import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import { type Key, parseKey } from '../../../lib/table/keys.ts';
-import type { WorkItemRow } from '../../../lib/table/rows.ts';
 import type { Commit } from '../schedule.ts';
 import type { Model } from './model.ts';
 

@@ -1,6 +1,6 @@
 /** What must be true after a week, by its write log, queues and answers. */
 import { expect } from 'vitest';
-import type { IngestRecord } from '../../../lib/ingest/kinds.ts';
+import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { byRow, writeRow } from '../../../lib/ingest/write-records.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
 import { type Key, keys, parseKey } from '../../../lib/table/keys.ts';
@@ -132,7 +132,7 @@ async function expectSameElsewhere({ schedule, exports, nowMs, records }: World,
   const imported = changes.length;
   // Neither retirements nor what merges took are in an export.
   const isOfCall = shownRows(schedule.items()).get('work_item w')?.deleted_request_id !== undefined;
-  const isRepeated = ({ entity: { kind, incident_id } }: IngestRecord) =>
+  const isRepeated = ({ sent: { kind, incident_id } }: IngestRecord) =>
     !/^host/.test(kind) && incident_id === undefined && !(kind === 'work_item' && isOfCall);
   for (const group of byRow(records().filter(isRepeated))) await writeRow(table, group);
   expect(

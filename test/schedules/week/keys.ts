@@ -1,6 +1,6 @@
 /** The last word on an alert key decides whether it has an open alert, and what that says. */
 import { expect } from 'vitest';
-import type { IngestRecord } from '../../../lib/ingest/kinds.ts';
+import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { type Key, ofKind, type Stored } from '../../../lib/table/keys.ts';
 import type { Item } from '../../table-double/values.ts';
 
@@ -8,10 +8,10 @@ export function expectTrueKeys(records: readonly IngestRecord[], items: readonly
   const rows = items as unknown as readonly Key[];
   const alertRows = ofKind('alert', rows) as Stored<'alert'>[];
   const keyRows = ofKind('alertKey', rows) as Stored<'alertKey'>[];
-  const keyed = records.filter(({ entity }) => entity.alert_key !== undefined);
-  for (const [alertKey, its] of Map.groupBy(keyed, ({ entity }) => String(entity.alert_key))) {
-    const { entity } = its.toSorted((a, b) => Buffer.compare(a.order, b.order)).at(-1) as IngestRecord;
-    const isOpen = entity.alert_status !== 'Ok';
+  const keyed = records.filter(({ sent }) => sent.alert_key !== undefined);
+  for (const [alertKey, its] of Map.groupBy(keyed, ({ sent }) => String(sent.alert_key))) {
+    const { sent } = its.toSorted((a, b) => Buffer.compare(a.order, b.order)).at(-1) as IngestRecord;
+    const isOpen = sent.alert_status !== 'Ok';
     const key = keyRows.find(({ sk }) => sk === alertKey);
     const alerts = alertRows.filter(({ alert_key }) => alert_key === alertKey);
     const open = alerts.filter(({ open_partition }) => open_partition !== undefined);
@@ -23,11 +23,11 @@ export function expectTrueKeys(records: readonly IngestRecord[], items: readonly
     const { title, labels, description, alert_severity } =
       alerts.find(({ alert_id }) => alert_id === key?.alert_id) ?? {};
     expect({ title, labels, description }, `the last word on ${alertKey}`).toEqual({
-      title: entity.title,
-      labels: entity.labels,
-      description: entity.description,
+      title: sent.title,
+      labels: sent.labels,
+      description: sent.description,
     });
-    if (isOpen) expect(alert_severity).toBe(entity.alert_status);
+    if (isOpen) expect(alert_severity).toBe(sent.alert_status);
     expect(alerts.length).toBeLessThanOrEqual(its.length);
   }
 }

@@ -1,6 +1,6 @@
 /** The rows that the records of a week demand, whatever the order in which they came, and what merges, deletions and restores made of them. */
-import type { IngestRecord } from '../../../lib/ingest/kinds.ts';
-import { isBefore, orderAt } from '../../../lib/ingest/order.ts';
+import type { IngestRecord } from '../../../lib/ingest/records.ts';
+import { isBefore, orderAt } from '../../../lib/model/order.ts';
 import { type Key, parseKey } from '../../../lib/table/keys.ts';
 import type { Item } from '../../table-double/values.ts';
 import type { Replayed } from './replay.ts';
@@ -27,8 +27,8 @@ function statusAfter(row: Fields, fields: Fields, atMs: number): Fields {
 export function modelOf(records: readonly IngestRecord[], replayed: Replayed): Model {
   const rows: Model = new Map();
   const ascending = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
-  for (const { entity, retired, atMs, order } of ascending) {
-    const { kind, account_id: _account, host_id, ...fields } = entity;
+  for (const { sent, retired, atMs, order } of ascending) {
+    const { kind, account_id: _account, host_id, ...fields } = sent;
     if (fields.alert_key !== undefined) continue;
     const { member_id, work_item_id, alert_id, incident_id } = fields;
     const name = `${kind} ${host_id ?? member_id ?? work_item_id ?? alert_id ?? incident_id ?? 'RESOURCE'}`;
@@ -40,7 +40,7 @@ export function modelOf(records: readonly IngestRecord[], replayed: Replayed): M
     else if (kind === 'alert') rows.set(name, without(fields, ['incident_id', 'incident_at_ms']));
     else if (kind !== 'work_item' || fields.deleted_at_ms !== undefined || !row.deleted_at_ms) rows.set(name, fields);
   }
-  const places = ascending.flatMap(({ entity: { alert_id, incident_id, incident_at_ms }, atMs, order }) =>
+  const places = ascending.flatMap(({ sent: { alert_id, incident_id, incident_at_ms }, atMs, order }) =>
     alert_id && incident_id ? [{ alert_id, incident_id, order: orderAt(Number(incident_at_ms ?? atMs), order) }] : [],
   );
   for (const { alert_id, incident_id } of places.sort((a, b) => Buffer.compare(a.order, b.order)))
@@ -48,7 +48,7 @@ export function modelOf(records: readonly IngestRecord[], replayed: Replayed): M
   for (const [alertId, { to }] of replayed.placeOf)
     Object.assign(rows.get(`alert ${alertId}`) ?? {}, { incident_id: to });
   for (const [incidentId, given] of replayed.given) {
-    const last = ascending.findLast(({ entity }) => entity.kind === 'incident' && entity.incident_id === incidentId);
+    const last = ascending.findLast(({ sent }) => sent.kind === 'incident' && sent.incident_id === incidentId);
     for (const [name, { value, order }] of Object.entries(given))
       if (!last || !isBefore(order, last.order))
         Object.assign(rows.get(`incident ${incidentId}`) ?? {}, { [name]: value });

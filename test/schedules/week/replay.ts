@@ -1,6 +1,6 @@
 /** Replays the write log of a week: what its merges and undos did, in the order of their commits. */
 import { expect } from 'vitest';
-import { laterOrder } from '../../../lib/ingest/order.ts';
+import { laterOrder } from '../../../lib/model/order.ts';
 import { type EntryWithMoves, entryOf, isMoved } from '../../../lib/operations/merge-alerts/entry.ts';
 import { type Key, keys, parseKey, type Stored } from '../../../lib/table/keys.ts';
 import { rowName } from '../../../lib/table/read.ts';

@@ -1,10 +1,10 @@
 /** A week's account, table, queues and clock. */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { PERMISSIONS } from '../../../lib/http/operation.ts';
-import type { IngestRecord } from '../../../lib/ingest/kinds.ts';
 import { reasonOf } from '../../../lib/ingest/problems.ts';
+import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
+import { PERMISSIONS } from '../../../lib/model/account.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { streamRecord } from '../../../packages/admin/relay/stream-record.ts';

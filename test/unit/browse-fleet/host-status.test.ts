@@ -1,11 +1,7 @@
 import { expect, it } from 'vitest';
-import {
-  deriveStatus,
-  fleetHost,
-  type HostRow,
-  type HostStatusRow,
-  UNREADABLE,
-} from '../../../lib/operations/browse-fleet/host.ts';
+import type { HostRow } from '../../../lib/model/host.ts';
+import type { HostStatusRow } from '../../../lib/model/host-status.ts';
+import { deriveStatus, fleetHost, UNREADABLE } from '../../../lib/operations/browse-fleet/host.ts';
 
 const NOW = 1_750_000_000_000;
 const BEYOND_2_53 = 9_007_199_254_740_993n;

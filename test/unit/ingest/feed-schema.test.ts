@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { entityOf } from '../../../lib/ingest/check-line.ts';
-import { INGEST_KINDS, LINES } from '../../../lib/ingest/kinds.ts';
+import { sentRecordOf } from '../../../lib/ingest/check-line.ts';
+import { LINES } from '../../../lib/ingest/lines.ts';
+import { INGEST_KINDS } from '../../../lib/model/kinds.ts';
 import { documentedLines } from '../../support/documents.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -69,7 +70,7 @@ const mutated = fc
   });
 
 const agree = (line: string) => {
-  const { problems } = entityOf(line, INGEST_KINDS);
+  const { problems } = sentRecordOf(line, INGEST_KINDS);
   expect([line, problems.length === 0, problems]).toEqual([line, isRecord(JSON.parse(line)), problems]);
 };
 

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { orderOfTime } from '../../../lib/ingest/order.ts';
+import type { IncidentRow } from '../../../lib/model/incident.ts';
+import { orderOfTime } from '../../../lib/model/order.ts';
 import { entryOf, entryRow } from '../../../lib/operations/merge-alerts/entry.ts';
 import { changesOf } from '../../../lib/operations/merge-alerts/incident.ts';
 import { isPending } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
-import type { HistoryEntry, IncidentRow } from '../../../lib/table/rows.ts';
+import type { HistoryEntry } from '../../../lib/table/rows.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../limits-proxy/item-size.ts';
 
 const objectId = () => randomBytes(12).toString('hex');

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { bodyMiddleware, type Validator, validateMiddleware } from '../../../lib/http/body.ts';
 import { ApiError, type FieldSchema } from '../../../lib/http/errors.ts';
 import type { ApiRequest } from '../../../lib/http/operation.ts';
-import { entityOf } from '../../../lib/ingest/check-line.ts';
-import { KINDS } from '../../../lib/ingest/kinds.ts';
+import { sentRecordOf } from '../../../lib/ingest/check-line.ts';
+import { KINDS } from '../../../lib/model/kinds.ts';
 import validateBrowse from '../../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import validateDelete from '../../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { operations } from '../../../lib/operations/index.ts';
@@ -61,6 +61,8 @@ it.each(PARAMETERS)(
 
 it('a work item may have the version after the last deletable one only if it is deleted', () => {
   const line = `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${INT64.max}`;
-  const problems = ['}', ',"deleted_at_ms":1795000000000}'].map((end) => entityOf(line + end, KINDS).problems.length);
+  const problems = ['}', ',"deleted_at_ms":1795000000000}'].map(
+    (end) => sentRecordOf(line + end, KINDS).problems.length,
+  );
   expect(problems).toEqual([1, 0]);
 });

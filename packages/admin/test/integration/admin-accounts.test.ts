@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
-import { PERMISSIONS } from '../../../../lib/http/operation.ts';
+import { PERMISSIONS } from '../../../../lib/model/account.ts';
 import { keys, partitions } from '../../../../lib/table/keys.ts';
 import type { AuditEntry } from '../../../../lib/table/rows.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';

@@ -1,8 +1,8 @@
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys } from '../../../../lib/http/app-keys.ts';
-import { orderOf, orderOfTime } from '../../../../lib/ingest/order.ts';
 import { writeRow } from '../../../../lib/ingest/write-records.ts';
+import { orderOf, orderOfTime } from '../../../../lib/model/order.ts';
 import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { EXISTS, set } from '../../../../lib/table/expression.ts';

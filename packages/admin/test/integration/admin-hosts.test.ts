@@ -7,7 +7,7 @@ import { adminOf } from '../support/run-admin.ts';
 
 const MINUTE_MS = 60_000;
 const admin = adminOf(await newTable());
-const write = (...entities: object[]) => admin('import -', { stdin: lines(...entities) });
+const write = (...records: object[]) => admin('import -', { stdin: lines(...records) });
 
 /** An account with hosts that stopped reporting two hours ago, each with the time of its inventory. */
 async function newFleet(inventoryTimes: Record<string, number>) {

@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { MAX_DELETABLE_VERSION } from '../../../../lib/ingest/kinds.ts';
+import { MAX_DELETABLE_VERSION } from '../../../../lib/model/work-item.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';

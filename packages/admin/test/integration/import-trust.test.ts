@@ -21,7 +21,7 @@ const admin = adminOf(table);
 const keyLine = (account_id: number, app_key: string, more: object = {}) => ({
   ...{ kind: 'app_key', account_id, app_key, ...more },
 });
-const importLines = (...entities: object[]) => admin('import -', { stdin: lines(...entities) });
+const importLines = (...records: object[]) => admin('import -', { stdin: lines(...records) });
 
 /** The caller of a key, as a function finds it that has not cached the key. */
 const callerOf = (appKey: string, nowMs = Date.now()) =>

@@ -1,7 +1,7 @@
 /** Lines of the data format, as in a file for `admin import`. */
 import { stringifyJson } from '../../../../lib/shared/json.ts';
 
-export const lines = (...entities: object[]) => entities.map((entity) => `${stringifyJson(entity)}\n`).join('');
+export const lines = (...records: object[]) => records.map((record) => `${stringifyJson(record)}\n`).join('');
 
 export const accountLine = (account_id: number, more: object = {}) => ({
   ...{ kind: 'account', account_id, name: 'Acme', permissions: ['monit'] },

@@ -23,7 +23,7 @@ const of = (kind: string, required: Record<string, fc.Arbitrary<unknown>>, optio
   fc
     .tuple(fc.record(required), fc.record(optional, { requiredKeys: [] }))
     .map(([some, more]): object => ({ kind, account_id: 1, ...some, ...more }));
-const entity = fc.oneof(
+const record = fc.oneof(
   of('member', { member_id: few, name: title }),
   of('host', { host_id, ...inventory }),
   of('host', { host_id, retired: fc.constant(true) }),
@@ -35,7 +35,7 @@ const entity = fc.oneof(
   of('alert', { alert_key: title, title }, { alert_status: fc.constantFrom('Ok', 'Critical', 'Info'), incident_id }),
 );
 const line = fc
-  .tuple(entity, fc.constantFrom(undefined, NOW - 3, NOW - 2, NOW - 1))
+  .tuple(record, fc.constantFrom(undefined, NOW - 3, NOW - 2, NOW - 1))
   .map(([fields, at_ms]) => stringifyJson({ at_ms, ...fields }));
 const file = fc.array(line, { maxLength: 40 }).map((lines) => [account, ...lines]);
 

@@ -1,7 +1,7 @@
 /** The contract on a service in this process, whose clock stands still but when a check waits. */
 import { once } from 'node:events';
 import { afterAll, inject, vi } from 'vitest';
-import { PERMISSIONS } from '../../../../lib/http/operation.ts';
+import { PERMISSIONS } from '../../../../lib/model/account.ts';
 import type { Int64 } from '../../../../lib/shared/json.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAppKey, newTable } from '../../../../test/support/service.ts';

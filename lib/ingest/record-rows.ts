@@ -1,7 +1,9 @@
-/** Converts entities to rows. */
-import type { Int64 } from '../shared/json.ts';
+/** Converts records to rows. */
+
+import { type IngestKind, modelOf, type SentRecord } from '../model/kinds.ts';
+import { type Int64, objectId } from '../shared/json.ts';
 import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
-import type { Entity, IngestKind, IngestRecord } from './kinds.ts';
+import type { IngestRecord } from './records.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -23,21 +25,18 @@ const KEYS: Readonly<Record<IngestKind, (account: Int64, fields: Row) => KeyOf<R
     alert_key === undefined ? keys.alert(account, String(alert_id)) : keys.alertKey(account, String(alert_key)),
 };
 
-export const keyOf = (entity: Entity<IngestKind>) => KEYS[entity.kind](entity.account_id, entity);
+export const keyOf = (sent: SentRecord<IngestKind>) => KEYS[sent.kind](sent.account_id, sent);
 
-/** The attributes that an entity gives its row, besides its key and what orders records. Ids of incidents and alerts are in lower case. */
-export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }: Entity<IngestKind>): Row {
-  if (kind === 'host' || kind === 'host_status') {
-    const { host_id: _key, ...others } = fields;
-    return others;
-  }
-  if (kind === 'work_item') return storableFields(workItemFieldsOf(fields));
-  if (kind !== 'incident' && kind !== 'alert') return fields;
-  const isId = (name: string) => name === 'incident_id' || name === 'alert_id';
-  // The names of labels are the sender's.
-  const rowValue = (name: string, value: unknown) =>
-    isId(name) ? String(value).toLowerCase() : name === 'labels' ? storable(value) : value;
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, rowValue(name, value)]));
+/** What a record gives the attributes of its row, besides the key and what orders records. Ids are in lower case. */
+export function fieldsOf({ kind, account_id: _account, at_ms: _time, ...fields }: SentRecord<IngestKind>): Row {
+  const given = kind === 'work_item' ? workItemFieldsOf(fields) : fields;
+  const declared = modelOf(kind).fields;
+  const stored = Object.entries(given).flatMap(([name, value]) => {
+    const field = Object.hasOwn(declared, name) ? declared[name] : undefined;
+    if (field?.stored === 'key' || field?.stored === false) return [];
+    return [[name, field?.schema === objectId ? String(value).toLowerCase() : storable(value)]];
+  });
+  return Object.fromEntries(stored);
 }
 
 /** Begins the stored text for an actor whom a record names, so that it is never read as an operator's name or the id of an app key. */
@@ -60,15 +59,11 @@ function workItemFieldsOf({ deleted_by, undone_deletion, ...fields }: Row): Row 
 }
 
 /** The row of a record that replaces all of it. */
-export const rowOf = ({ entity, order }: IngestRecord) => ({
-  ...keyOf(entity),
-  ...fieldsOf(entity),
+export const rowOf = ({ sent, order }: IngestRecord) => ({
+  ...keyOf(sent),
+  ...fieldsOf(sent),
   row_order: order,
 });
-
-/** Converts the fields of an entity that may have further fields, with any JSON values. Undefined is not stored. */
-const storableFields = (fields: Row) =>
-  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, storable(value)]));
 
 /**
  * Converts a JSON value so that the document client stores all of it. The client recognizes objects by their `constructor`, which a member

@@ -10,23 +10,6 @@ export interface Origin {
 /** The order of a record among those of its row. DynamoDB compares bytes as {@link isBefore} does. */
 export type Order = Uint8Array;
 
-/** Orders of a row, by the attributes that store them: that of the record that wrote it last, and those of its parts. */
-export type Orders = Readonly<
-  Partial<
-    Record<
-      | 'row_order'
-      | 'deletion_order'
-      | 'snapshot_order'
-      | 'health_order'
-      | 'title_order'
-      | 'owner_order'
-      | 'incident_order'
-      | 'key_order',
-      Order
-    >
-  >
->;
-
 const TIME_BYTES = 6;
 /** The first half of a UUID: enough to distinguish messages of one millisecond. */
 const ID_BYTES = 8;

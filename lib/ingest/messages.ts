@@ -1,0 +1,76 @@
+/** Reads the messages of the ingest queue. */
+import type { SQSRecord } from 'aws-lambda';
+import type { QueueMessage } from '../aws/sqs.ts';
+import { exceededBound } from '../shared/json.ts';
+import { MAX_DEPTH } from './limits.ts';
+import { reasonOf } from './problems.ts';
+import { MAX_RECORDS } from './queues.ts';
+import { type IngestRecord, recordOf } from './records.ts';
+import { type MessageOrigin, refusalOf } from './refusals.ts';
+
+export interface Message extends MessageOrigin {
+  receiptHandle: string;
+  /** How often the message was received, including this time. */
+  receives: number;
+  lines: Map<IngestRecord, Line>;
+  refusals: QueueMessage[];
+  /** The name of the first error, and how many records failed. */
+  failure?: { error_name: string; records: number };
+}
+
+/** A line of a message: its number, counting from 1, and its text. */
+export interface Line {
+  message: Message;
+  number: number;
+  text: string;
+}
+
+export const refuse = ({ message, text, number }: Line, reason: string) =>
+  message.refusals.push(refusalOf(text, reason, { ...message, line: number }));
+
+export function messageOf({ messageId, receiptHandle, body, attributes }: SQSRecord): Message {
+  const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
+  const receives = Number(attributes.ApproximateReceiveCount);
+  const message: Message = { ...origin, receiptHandle, receives, lines: new Map(), refusals: [] };
+  const lines = isObjectOfLines(body) ? [{ message, number: 1, text: body }] : linesOf(body, message);
+  if (lines.length === 0 || lines.length > MAX_RECORDS) {
+    const reason = lines.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
+    message.refusals.push(refusalOf(body, reason, message));
+    return message;
+  }
+  for (const line of lines) {
+    const text = line.number === 1 ? withoutMark(line.text) : line.text;
+    const result = recordOf(text, { ...origin, line: line.number });
+    if ('record' in result) message.lines.set(result.record, line);
+    else refuse(line, reasonOf(result.problems));
+  }
+  return message;
+}
+
+/** Without the byte order mark that a text may begin with. */
+const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
+
+/** Whether the lines of a body are one JSON object together. */
+function isObjectOfLines(body: string): boolean {
+  if (!body.includes('\n') || exceededBound(body, { levels: MAX_DEPTH })) return false; // to parse deep nesting takes much memory
+  try {
+    // The text of several objects fails after the first one.
+    const parsed: unknown = JSON.parse(withoutMark(body));
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  } catch {
+    return false;
+  }
+}
+
+/** The lines that are not blank: all, or one more than a message may have. */
+function linesOf(body: string, message: Message): Line[] {
+  const lines: Line[] = [];
+  for (let [start, number] = [0, 1]; start < body.length && lines.length <= MAX_RECORDS; number += 1) {
+    const newline = body.indexOf('\n', start);
+    const end = newline < 0 ? body.length : newline;
+    const text = body.slice(start, end);
+    if (text.trim() !== '') lines.push({ message, number, text });
+    start = end + 1;
+  }
+  return lines;
+}

@@ -1,0 +1,143 @@
+/** Applies the records of some messages of the ingest queue to the table. */
+import type { Deps } from '../deps.ts';
+import { forEach } from '../shared/concurrency.ts';
+import type { Int64 } from '../shared/json.ts';
+import { type Table, withSignal } from '../table/client.ts';
+import { accountsNamedBy, type Standing } from './accounts.ts';
+import { type Line, type Message, refuse } from './messages.ts';
+import type { Queues } from './queues.ts';
+import type { IngestRecord } from './records.ts';
+import { byRow, writeAllButRefused } from './write-records.ts';
+
+/** Maximum number of rows that are written concurrently. One of a large record takes a hundred times the memory of its text. */
+const CONCURRENCY = { small: 32, large: 2 } as const;
+/** Characters of a large record. */
+const LARGE = 8_192;
+/** How many of the accounts that a refused text names are looked up, each by a read. */
+const MAX_NAMED = 20;
+
+export interface PortionDeps extends Pick<Deps, 'table' | 'log'> {
+  readonly queues: Queues;
+  /** What becomes of the records of an account. */
+  standingOf(table: Table, account: Int64): Promise<Standing>;
+}
+
+/** When calls to the table and to the queues end. */
+export interface Deadlines {
+  readonly writing: AbortSignal;
+  readonly sending: AbortSignal;
+}
+
+/** Some messages and what has become of their records. The methods are called in their order here. */
+export class Portion {
+  readonly counts = { records: 0, late: 0, refused: 0, failed: 0 };
+  readonly #messages: readonly Message[];
+  readonly #lines: ReadonlyMap<IngestRecord, Line>;
+  readonly #deps: PortionDeps;
+  readonly #deadlines: Deadlines;
+
+  constructor(messages: readonly Message[], deps: PortionDeps, deadlines: Deadlines) {
+    this.#messages = messages;
+    this.#lines = new Map(messages.flatMap((message) => [...message.lines]));
+    this.#deps = deps;
+    this.#deadlines = deadlines;
+  }
+
+  messageOf(record: IngestRecord): Message {
+    return this.#lineOf(record).message;
+  }
+
+  /** The records of accounts that exist and are not suspended. Refuses or drops the others. */
+  async acceptRecords(): Promise<IngestRecord[]> {
+    const accepted: IngestRecord[][] = [];
+    const byAccount = Map.groupBy(this.#lines.keys(), ({ sent }) => sent.account_id);
+    await forEach(byAccount, ([account, records]) =>
+      this.#attempt(records, async (table) => {
+        const standing = await this.#deps.standingOf(table, account);
+        if (standing === 'accepted') accepted.push(records);
+        else if (standing === 'erased') this.#drop(account, records.length);
+        else for (const record of records) refuse(this.#lineOf(record), standing.refusedSince);
+      }),
+    );
+    return accepted.flat();
+  }
+
+  async writeRows(records: readonly IngestRecord[]): Promise<void> {
+    const { small = [], large = [] } = Object.groupBy(byRow(records), (ofRow) =>
+      ofRow.some((record) => this.#lineOf(record).text.length >= LARGE) ? 'large' : 'small',
+    );
+    const write = (ofRow: readonly IngestRecord[]) =>
+      this.#attempt(ofRow, async (table) => {
+        const { isChanged, refused } = await writeAllButRefused(table, ofRow);
+        const written = ofRow.length - refused.length;
+        this.counts.records += written;
+        if (!isChanged) this.counts.late += written;
+        for (const record of refused) refuse(this.#lineOf(record), 'DynamoDB cannot store it');
+      });
+    await forEach(small, write, { concurrency: CONCURRENCY.small });
+    await forEach(large, write, { concurrency: CONCURRENCY.large });
+  }
+
+  /** Sends what was refused to its queue, but for what may be of an erased account, also if it cannot be read. */
+  async sendRefusals(): Promise<void> {
+    const remaining = await this.#refusalsOfOthers();
+    // The refusals of a message that failed are not sent, since each attempt would repeat them.
+    const refusals = [...remaining].filter(({ message }) => !message.failure);
+    const texts = refusals.map(({ refusal }) => refusal);
+    const taken = await this.#deps.queues.refuse(texts, this.#deadlines.sending);
+    for (const [index, { message }] of refusals.entries())
+      if (taken[index]) this.counts.refused += 1;
+      else this.#fail(message, 'RefusalNotSent');
+  }
+
+  /** The refusals that name no erased account. Drops the others. */
+  async #refusalsOfOthers() {
+    const named = this.#messages.flatMap((message) =>
+      message.refusals.map((refusal) => {
+        const accounts = [...accountsNamedBy(refusal.MessageBody, message.group)].slice(0, MAX_NAMED);
+        return { message, refusal, accounts };
+      }),
+    );
+    const remaining = new Set(named);
+    const table = withSignal(this.#deps.table, this.#deadlines.writing);
+    await forEach(new Set(named.flatMap(({ accounts }) => accounts)), async (account) => {
+      const ofAccount = named.filter(({ accounts }) => accounts.includes(account));
+      try {
+        if ((await this.#deps.standingOf(table, account)) !== 'erased') return;
+        const dropped = ofAccount.filter((each) => remaining.delete(each));
+        if (dropped.length > 0) this.#drop(account, dropped.length);
+      } catch (error) {
+        for (const { message } of ofAccount) this.#fail(message, (error as Error).name);
+      }
+    });
+    return remaining;
+  }
+
+  #lineOf(record: IngestRecord): Line {
+    return this.#lines.get(record) as Line;
+  }
+
+  #fail(message: Message, error_name: string): void {
+    message.failure ??= { error_name, records: 0 };
+    message.failure.records += 1;
+    this.counts.failed += 1;
+  }
+
+  /** Leaves out what is of an erased account. */
+  #drop(account: Int64, records: number): void {
+    this.counts.refused += records;
+    this.#deps.log.warn('records of an erased account dropped', { account_id: String(account), records });
+  }
+
+  /** Runs `work` for records. If it fails, whatever the error, so do their messages. */
+  async #attempt(records: readonly IngestRecord[], work: (table: Table) => Promise<void>): Promise<void> {
+    const { writing } = this.#deadlines;
+    try {
+      // After the signal, the client would take a millisecond to reject each call: for thousands of rows, more than the time left.
+      writing.throwIfAborted();
+      await work(withSignal(this.#deps.table, writing));
+    } catch (error) {
+      for (const record of records) this.#fail(this.messageOf(record), (error as Error).name);
+    }
+  }
+}

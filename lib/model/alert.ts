@@ -1,0 +1,138 @@
+/** An alert: what records say of it, its row, and what answers show. */
+import { int64Field, objectId, textField } from '../shared/json.ts';
+import { AT_MS, type Field, type OrdersOf, type RowOf } from './fields.ts';
+
+/** Severities of an alert that is open. */
+export const SEVERITIES = ['Critical', 'Warning', 'Info'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+const severity = { type: 'string', enum: SEVERITIES } as const;
+const status = { type: 'string', enum: [...SEVERITIES, 'Ok'] } as const;
+
+const labels = {
+  type: 'object',
+  maxProperties: 64,
+  propertyNames: { type: 'string', minLength: 1, maxLength: 128 },
+  additionalProperties: { type: 'string', maxLength: 1_024 },
+} as const;
+// Without blanks and control characters; the last range is that of half a surrogate pair.
+const httpUrl = {
+  type: 'string',
+  maxLength: 2_048,
+  pattern: '^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$',
+} as const;
+
+const incident = {
+  title: 'AlertIncident',
+  type: 'object',
+  description: 'The incident that the alert is in; absent if none',
+  required: ['incident_id'],
+  properties: {
+    incident_id: textField('Identifier of the incident'),
+    title: textField('Its title; absent if there is no such incident'),
+  },
+  additionalProperties: false,
+} as const;
+
+const seconds = (description: string) => int64Field(`${description}: Unix time in seconds`);
+
+const groups = {
+  content: { order: 'row_order' },
+  incident: { order: 'incident_order', byMerges: true, lockedBy: 'moved_sequence' },
+  /** What only records with an alert key write. One that is not later than the last one of the alert changes nothing. */
+  state: { order: 'key_order' },
+} as const;
+
+const fields = {
+  alert_id: { stored: 'id', schema: objectId, answer: textField('Identifier of the alert, for merges') },
+  alert_key: {
+    stored: 'state',
+    by: 'records with a key',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    answer: textField('What the sender watches; absent if only records with alert_id have written the alert'),
+  },
+  title: {
+    stored: 'content',
+    required: true,
+    schema: { type: 'string', minLength: 1, maxLength: 512 },
+    answer: textField('Title'),
+  },
+  description: { stored: 'content', schema: { type: 'string', maxLength: 4_096 }, answer: textField('Description') },
+  labels: {
+    stored: 'content',
+    schema: labels,
+    answer: { type: 'object', additionalProperties: { type: 'string' }, description: 'Labels, by their names' },
+  },
+  source_url: {
+    stored: 'content',
+    schema: httpUrl,
+    answer: textField('Where the sender shows the alert: an http or https URL'),
+  },
+  alert_status: {
+    stored: false,
+    by: 'records with a key',
+    schema: status,
+    answer: {
+      ...status,
+      description: 'The severity while the alert is open, Ok once it has ended; absent without alert_key',
+    },
+  },
+  started_at_ms: {
+    stored: 'state',
+    by: 'records with a key',
+    schema: AT_MS,
+    as: 'start_time',
+    answer: seconds('When it started'),
+  },
+  /** Absent: it is open. */
+  ended_at_ms: {
+    stored: 'state',
+    by: 'records with a key',
+    schema: AT_MS,
+    as: 'end_time',
+    answer: seconds('When it ended, 0 while it is open'),
+  },
+  /** Absent: in no incident. */
+  incident_id: { stored: 'incident', schema: objectId, as: 'incident', answer: incident },
+  incident_at_ms: { stored: false, schema: AT_MS },
+  /** The latest status that was not `Ok`; absent: only its end was told. */
+  alert_severity: {
+    stored: 'state',
+    by: 'exports',
+    schema: severity,
+    answer: { ...severity, description: 'The latest status that was not Ok' },
+  },
+  created_at_ms: {
+    stored: 'state',
+    by: 'service',
+    schema: AT_MS,
+    as: 'created_at',
+    answer: seconds('When the service got its first record'),
+  },
+} as const satisfies Record<string, Field<keyof typeof groups>>;
+
+export const alert = { groups, fields } as const;
+
+export interface AlertRow extends RowOf<typeof fields>, OrdersOf<typeof groups> {
+  /** Keys of the index of open alerts. An alert that has ended has none, and so is not in the index. */
+  open_partition?: string;
+  open_at?: string;
+  /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
+  moved_sequence?: number;
+  /** The row's `incident_id` before that merge or undo wrote it; absent: none. */
+  moved_from?: string;
+  /** Once a merge has taken it: the incident that the feed named last; absent: none. Until then `incident_id` is. */
+  feed_incident?: string;
+  /** The event that the latest write of the row publishes; other writes remove it. */
+  event?: 'AlertTriggered' | 'AlertResolved';
+}
+
+/** What decides whether an alert key has an open alert. */
+export interface AlertKeyRow {
+  /** The last alert of the key. */
+  alert_id: string;
+  is_open: boolean;
+  /** The order of the record that opened it, or of the latest that said that it has ended. */
+  row_order: Uint8Array;
+  /** Unix seconds; absent while the alert is open. */
+  ttl?: number;
+}
