@@ -3,7 +3,8 @@ import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import { type Found, keyOf } from '../../../lib/ingest/record-rows.ts';
 import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
-import type { IngestKind, Kind, SentRecord } from '../../../lib/model/kinds.ts';
+import { ordersOf } from '../../../lib/model/fields.ts';
+import { type IngestKind, KINDS, type Kind, modelOf, type SentRecord } from '../../../lib/model/kinds.ts';
 import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
@@ -139,7 +140,13 @@ const byRow = (lines: readonly CheckedLine[]): CheckedLine[][] => [
 const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && !isUnavailable(error) && !isThrottled(error) && error.name !== 'AbortError';
 
-const BOOKKEEPING = /^((row|deletion|title|owner|incident|snapshot|health|key)_order|ttl|revision|account_revision)$/;
+/** Attributes that only tell when a row was written. */
+const BOOKKEEPING = new Set<string>([
+  ...KINDS.flatMap((kind) => ordersOf(modelOf(kind).groups)),
+  'ttl',
+  'revision',
+  'account_revision',
+]);
 
 type Rows = (Stored<RowKind> | undefined)[];
 
@@ -157,7 +164,7 @@ async function readRows(table: Table, { sent, record }: CheckedLine): Promise<Ro
 /** Rows without what only tells when they were written. */
 const contentOf = (rows: Rows): object[] =>
   rows.map((row = {} as Stored<RowKind>) =>
-    Object.fromEntries(Object.entries(row).filter(([name]) => !BOOKKEEPING.test(name))),
+    Object.fromEntries(Object.entries(row).filter(([name]) => !BOOKKEEPING.has(name))),
   );
 
 /** Waits while DynamoDB throttles. */
