@@ -77,7 +77,7 @@ const REFUSALS = {
   itemTooDeep: 'InvalidParameter' as CodeWith<{ field?: string; levels: number }>,
   itemNamesInvalid: 'InvalidParameter' as CodeWith<{ field?: string; maxLength: number }>,
   itemOfSns: 'InvalidParameter' as CodeWith<undefined>,
-  itemKept: 'InvalidParameter' as CodeWith<undefined>,
+  itemOfRefusedCall: 'InvalidParameter' as CodeWith<undefined>,
   accountDiffers: 'InvalidParameter' as CodeWith<{ accountId: string }>,
   fieldUnknown: 'InvalidParameter' as CodeWith<{ field: string }>,
   fieldReserved: 'InvalidParameter' as CodeWith<{ field: string }>,

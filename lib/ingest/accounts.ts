@@ -12,23 +12,23 @@ const MAX_KNOWN_ACCOUNTS = 10_000;
 export const ACCOUNT_MS = 30_000;
 
 /** `erased`: its records are dropped, and their text is kept nowhere. */
-export type Standing = 'accepted' | 'erased' | { readonly refusedSince: string };
+export type Acceptance = 'accepted' | 'erased' | { readonly refusedBecause: string };
 
 const SEND_AGAIN = 'then send the record again, for example by the redrive of this queue';
 
 /** Looks accounts up, and remembers for 30 s which ones are accepted. */
-export function createStandings(clocks: Pick<Deps, 'now' | 'monotonicNow'>) {
+export function createAcceptance(clocks: Pick<Deps, 'now' | 'monotonicNow'>) {
   const accepted = new QuickLRU<string, Moment>({ maxSize: MAX_KNOWN_ACCOUNTS });
 
-  return async function standingOf(table: Table, account: Int64): Promise<Standing> {
+  return async function acceptanceOf(table: Table, account: Int64): Promise<Acceptance> {
     const name = String(account);
     const now = momentOf(clocks);
     const since = accepted.get(name);
     if (since && isCurrent(since, ACCOUNT_MS, clocks)) return 'accepted';
     const row = await getRow(table, keys.account(account), ['account_id', 'suspended', 'erased_at_ms']);
-    if (!row) return { refusedSince: `account ${account} does not exist: create it, ${SEND_AGAIN}` };
+    if (!row) return { refusedBecause: `account ${account} does not exist: create it, ${SEND_AGAIN}` };
     if (row.erased_at_ms !== undefined) return 'erased';
-    if (row.suspended) return { refusedSince: `account ${account} is suspended: end that, ${SEND_AGAIN}` };
+    if (row.suspended) return { refusedBecause: `account ${account} is suspended: end that, ${SEND_AGAIN}` };
     accepted.set(name, now);
     return 'accepted';
   };

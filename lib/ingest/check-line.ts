@@ -64,8 +64,8 @@ export function parseLine(text: string, maxBytes: number): { problems: Problem[]
   return hasProto ? { problems: [namesInvalid()] } : { problems: [], line };
 }
 
-/** Whether a parsed line is no record but what was kept of a refused call over HTTPS. */
-export function isKept(line: unknown): boolean {
+/** Whether a parsed line is no record but what remains of a refused call over HTTPS. */
+export function isRefusedCall(line: unknown): boolean {
   const { kind, from } = (line ?? {}) as { kind?: unknown; from?: unknown };
   return kind === undefined && typeof from === 'string' && from.startsWith('/feed/');
 }
@@ -76,7 +76,7 @@ export const problemsOf = (line: unknown, kinds: readonly Kind[]): Problem[] => 
 function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield plain('itemNotObject');
   const { kind, retired, TopicArn } = line as { kind?: Kind; retired?: unknown; TopicArn?: unknown };
-  if (isKept(line)) return yield plain('itemKept');
+  if (isRefusedCall(line)) return yield plain('itemOfRefusedCall');
   if (kind === undefined && TopicArn !== undefined) return yield plain('itemOfSns');
   if (kind === undefined || !kinds.includes(kind))
     return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });
@@ -131,7 +131,7 @@ function isUndoneDeletion(value: unknown): boolean {
 const isStorableName = (name: string) =>
   name !== '' && name.isWellFormed() && (name.length <= MAX_FIELD_NAME || codePoints(name) <= MAX_FIELD_NAME);
 
-const plain = (name: 'itemNotObject' | 'itemKept' | 'itemOfSns' | 'incidentIdZero'): Problem => ({
+const plain = (name: 'itemNotObject' | 'itemOfRefusedCall' | 'itemOfSns' | 'incidentIdZero'): Problem => ({
   name,
   values: undefined,
 });

@@ -1,7 +1,7 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
 import { withSignal } from '../table/client.ts';
-import { createStandings } from './accounts.ts';
+import { createAcceptance } from './accounts.ts';
 import { createLastRecords } from './last-records.ts';
 import { type Message, messageOf } from './messages.ts';
 import { type Deadlines, Portion } from './portion.ts';
@@ -27,11 +27,11 @@ export function createIngestRecords(
   queues: Queues,
 ) {
   const { table, log, metrics } = deps;
-  const standingOf = createStandings(deps);
+  const acceptanceOf = createAcceptance(deps);
   const noteLast = createLastRecords(deps);
 
   async function apply(messages: readonly Message[], deadlines: Deadlines): Promise<void> {
-    const portion = new Portion(messages, { table, log, queues, standingOf }, deadlines);
+    const portion = new Portion(messages, { table, log, queues, acceptanceOf }, deadlines);
     const records = await portion.acceptRecords();
     await portion.writeRows(records);
     await noteLast(withSignal(table, deadlines.writing), records, (record) => portion.messageOf(record).sentMs);

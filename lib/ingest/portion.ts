@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { forEach } from '../shared/concurrency.ts';
 import type { Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
-import { accountsNamedBy, type Standing } from './accounts.ts';
+import { type Acceptance, accountsNamedBy } from './accounts.ts';
 import { type Line, type Message, refuse } from './messages.ts';
 import type { Queues } from './queues.ts';
 import type { IngestRecord } from './records.ts';
@@ -19,7 +19,7 @@ const MAX_NAMED = 20;
 export interface PortionDeps extends Pick<Deps, 'table' | 'log'> {
   readonly queues: Queues;
   /** What becomes of the records of an account. */
-  standingOf(table: Table, account: Int64): Promise<Standing>;
+  acceptanceOf(table: Table, account: Int64): Promise<Acceptance>;
 }
 
 /** When calls to the table and to the queues end. */
@@ -53,10 +53,10 @@ export class Portion {
     const byAccount = Map.groupBy(this.#lines.keys(), ({ sent }) => sent.account_id);
     await forEach(byAccount, ([account, records]) =>
       this.#attempt(records, async (table) => {
-        const standing = await this.#deps.standingOf(table, account);
-        if (standing === 'accepted') accepted.push(records);
-        else if (standing === 'erased') this.#drop(account, records.length);
-        else for (const record of records) refuse(this.#lineOf(record), standing.refusedSince);
+        const acceptance = await this.#deps.acceptanceOf(table, account);
+        if (acceptance === 'accepted') accepted.push(records);
+        else if (acceptance === 'erased') this.#drop(account, records.length);
+        else for (const record of records) refuse(this.#lineOf(record), acceptance.refusedBecause);
       }),
     );
     return accepted.flat();
@@ -103,7 +103,7 @@ export class Portion {
     await forEach(new Set(named.flatMap(({ accounts }) => accounts)), async (account) => {
       const ofAccount = named.filter(({ accounts }) => accounts.includes(account));
       try {
-        if ((await this.#deps.standingOf(table, account)) !== 'erased') return;
+        if ((await this.#deps.acceptanceOf(table, account)) !== 'erased') return;
         const dropped = ofAccount.filter((each) => remaining.delete(each));
         if (dropped.length > 0) this.#drop(account, dropped.length);
       } catch (error) {

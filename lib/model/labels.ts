@@ -8,15 +8,15 @@ export function labelsWithin(
   bytes: number,
   textOf: (pair: readonly string[]) => string = JSON.stringify,
 ): { labels: Record<string, string>; isCut: boolean } {
-  const kept: Record<string, string> = {};
+  const fitting: Record<string, string> = {};
   let room = bytes;
   const sorted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, text] of sorted) {
     // As `["name","text"]`: a byte more than the member with its comma.
     const size = Buffer.byteLength(textOf([name, text]));
     if (size > room) continue;
-    kept[name] = text;
+    fitting[name] = text;
     room -= size;
   }
-  return { labels: kept, isCut: Object.keys(kept).length < sorted.length };
+  return { labels: fitting, isCut: Object.keys(fitting).length < sorted.length };
 }

@@ -158,7 +158,7 @@ export const catalog: Catalog = {
       `${subject(field)}darf keine Feldnamen enthalten, die leer, länger als ${maxLength} Zeichen, __proto__ oder kein wohlgeformtes Unicode sind.`,
     itemOfSns: () =>
       'ist der Umschlag einer SNS-Nachricht: Bitte im Abonnement des Topics die Zustellung von Rohnachrichten einschalten.',
-    itemKept: () =>
+    itemOfRefusedCall: () =>
       'ist kein Datensatz, sondern was ein Aufrufer gesendet und der Feed abgelehnt hat, zum Ansehen aufbewahrt. Bitte aus dieser Queue löschen.',
     accountDiffers: ({ accountId }) => `account_id muss ${accountId} sein oder fehlen.`,
     fieldUnknown: ({ field }) => `${field} ist kein Feld dieser Art.`,

@@ -153,7 +153,7 @@ export const catalog: Catalog = {
       `${subject(field)}must not contain field names that are empty, longer than ${maxLength} characters, __proto__ or not well-formed Unicode.`,
     itemOfSns: () =>
       'is the envelope of an SNS notification: switch on raw message delivery for the subscription of the topic.',
-    itemKept: () =>
+    itemOfRefusedCall: () =>
       'is no record, but what a caller sent and the feed refused: it is kept to be looked at. Delete it from this queue.',
     accountDiffers: ({ accountId }) => `account_id must be ${accountId}, or left out.`,
     fieldUnknown: ({ field }) => `${field} is not a field of this kind.`,

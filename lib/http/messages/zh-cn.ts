@@ -151,7 +151,7 @@ export const catalog: Catalog = {
     itemNamesInvalid: ({ field, maxLength }) =>
       `${subject(field)}字段名不得为空、超过 ${maxLength} 个字符、为 __proto__ 或不是格式正确的 Unicode。`,
     itemOfSns: () => '这是 SNS 通知的封装消息：请为该主题的订阅启用原始消息传递（raw message delivery）。',
-    itemKept: () => '这不是记录，而是调用方发送后被拒绝的内容，仅供查看。请从此队列中删除。',
+    itemOfRefusedCall: () => '这不是记录，而是调用方发送后被拒绝的内容，仅供查看。请从此队列中删除。',
     accountDiffers: ({ accountId }) => `account_id 必须是 ${accountId}，或者省略。`,
     fieldUnknown: ({ field }) => `${field} 不是此类记录的字段。`,
     fieldReserved: ({ field }) => `${field} 是保留字段，请重新命名。`,

@@ -80,8 +80,8 @@ function decode<Row>(rules: AttributeRules, raw: RawRow): { row: Row; malformed:
     const value = stored instanceof Set ? [...stored] : stored;
     const wrong = value === undefined ? fallback !== undefined : !isValid(value);
     malformed ||= wrong;
-    const kept = wrong ? fallback : value;
-    if (kept !== undefined) row[name] = kept;
+    const usable = wrong ? fallback : value;
+    if (usable !== undefined) row[name] = usable;
   }
   return { row: row as Row, malformed };
 }

@@ -34,8 +34,8 @@ export async function* checkMergesOfTable(
   rows?: Awaited<ReturnType<typeof readAccountRows>>,
 ): AsyncGenerator<Finding[]> {
   const { accounts, histories } = rows ?? (await readAccountRows(table));
-  const kept = [...accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
-  for (const account of kept.sort((a, b) => (a < b ? -1 : 1)))
+  const remaining = [...accounts].flatMap(([account, row]) => (row?.erased_at_ms === undefined ? account : []));
+  for (const account of remaining.sort((a, b) => (a < b ? -1 : 1)))
     yield await checkMergesOf(table, account, when, histories.get(account));
 }
 

@@ -79,7 +79,7 @@ async function clear(
     throw new UsageError('Pass --account, --reason, --since or --until to choose records, or --all.');
   const nowMs = io.now();
   const fromMs = since === undefined ? 0 : nowMs - since;
-  const { meant, kept, failed } = await requireIngestQueues(target).clearRefused({
+  const { meant, onlyDroppable, failed } = await requireIngestQueues(target).clearRefused({
     action,
     isMeant: (refusal) =>
       (account === undefined || refusal.account === account) &&
@@ -103,10 +103,11 @@ async function clear(
     return line`${some.toLocaleString('en')} ${ofAccount}: ${why}`;
   });
   const more = meant.length > MAX_LINES ? [`and ${countText(meant.length - MAX_LINES, 'other reason')}`] : [];
-  const keptText = kept > 0 ? ` ${kept.toLocaleString('en')} of calls over HTTPS can only be dropped.` : '';
-  const text = `${countText(count, 'refused record')} ${dryRun ? 'would be ' : ''}${DONE[action]}.${keptText}`;
+  const droppableText =
+    onlyDroppable > 0 ? ` ${onlyDroppable.toLocaleString('en')} of calls over HTTPS can only be dropped.` : '';
+  const text = `${countText(count, 'refused record')} ${dryRun ? 'would be ' : ''}${DONE[action]}.${droppableText}`;
   if (failed > 0) throw new CliError(`${text} SQS did not take ${failed}, which stay: run the same command again.`);
-  return { text, lines: [...shown, ...more], json: { records: meant, count, only_droppable: kept } };
+  return { text, lines: [...shown, ...more], json: { records: meant, count, only_droppable: onlyDroppable } };
 }
 
 async function showStatus({ target, options }: Session<{ refused: number }>): Promise<ReadResult> {

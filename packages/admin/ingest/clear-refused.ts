@@ -22,7 +22,7 @@ export interface Cleared {
   /** How many were sent again or deleted, or would be, by account and reason. */
   readonly meant: readonly { account_id?: Int64; reason: string; count: number }[];
   /** Of calls over HTTPS: they can only be deleted. */
-  readonly kept: number;
+  readonly onlyDroppable: number;
   /** SQS did not take or delete them. */
   readonly failed: number;
 }
@@ -54,7 +54,7 @@ export async function clearRefused(
   /** Ids of messages that this command has sent to the feed: their records may be refused again meanwhile. */
   const sent = new Set<string | undefined>();
   const counts = new Map<string, { account_id?: Int64; reason: string; count: number }>();
-  let kept = 0;
+  let onlyDroppable = 0;
   let failed = 0;
 
   /** @returns new messages that are meant; undefined: there are no more */
@@ -73,8 +73,8 @@ export async function clearRefused(
         const isLater = Number(Attributes?.SentTimestamp) > untilMs;
         isNew ||= !isSeen && !isLater;
         if (!isSeen && !isLater && !sent.has(about.message_id) && isMeant(about, message)) {
-          if (action === 'drop' || !about.isKept) taken.push({ message, about });
-          else kept += 1;
+          if (action === 'drop' || !about.isRefusedCall) taken.push({ message, about });
+          else onlyDroppable += 1;
         }
         if (taken.at(-1)?.message !== message) staying.set(MessageId, ReceiptHandle);
       }
@@ -148,7 +148,7 @@ export async function clearRefused(
   } finally {
     await showAgain(sqs, QueueUrl, [...staying.values()]);
   }
-  return { meant: [...counts.values()], kept, failed };
+  return { meant: [...counts.values()], onlyDroppable, failed };
 }
 
 /** Makes received messages visible again. */

@@ -1,6 +1,6 @@
 /** The messages of the queue of refused records. */
 import type { Message, ReceiveMessageRequest } from '@aws-sdk/client-sqs';
-import { isKept } from '../../../lib/ingest/check-line.ts';
+import { isRefusedCall } from '../../../lib/ingest/check-line.ts';
 import { type Int64, isInt64, parseJson } from '../../../lib/shared/json.ts';
 
 /** What the queue of refused records has: a line of a message, or a message that was refused as a whole or failed for too long. */
@@ -43,8 +43,8 @@ const MAX_SHOWN = 1_000;
 export interface RefusedText {
   /** The account of all its records; undefined: it names none, or several. */
   account?: Int64;
-  /** It was kept of a call over HTTPS, and is no record, so the feed would refuse it again. */
-  isKept: boolean;
+  /** It remains of a refused call over HTTPS, and is no record, so the feed would refuse it again. */
+  isRefusedCall: boolean;
 }
 
 export function readRefused({ Body = '', Attributes = {} }: Message): RefusedText {
@@ -59,5 +59,5 @@ export function readRefused({ Body = '', Attributes = {} }: Message): RefusedTex
   const group = Number(Attributes.MessageGroupId);
   const accounts = new Set(named.length > 0 ? named : Number.isSafeInteger(group) && group > 0 ? [group] : []);
   const [account] = accounts;
-  return { isKept: lines.some(isKept), ...(account !== undefined && accounts.size === 1 && { account }) };
+  return { isRefusedCall: lines.some(isRefusedCall), ...(account !== undefined && accounts.size === 1 && { account }) };
 }

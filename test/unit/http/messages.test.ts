@@ -48,7 +48,7 @@ const VALUES: Explanations = {
   itemTooDeep: { field: 'notes', levels: 31 },
   itemNamesInvalid: { field: 'notes', maxLength: 128 },
   itemOfSns: undefined,
-  itemKept: undefined,
+  itemOfRefusedCall: undefined,
   accountDiffers: { accountId: '9007199254740993' },
   fieldUnknown: { field: 'source_id' },
   fieldReserved: { field: 'ttl' },

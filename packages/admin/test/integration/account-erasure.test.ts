@@ -293,11 +293,11 @@ it('an import that began before the erasure writes no further row', async () => 
 it('what writes for long looks every 30 s whether the account is erased', async () => {
   const { table, admin } = await newWorld([OWN]);
   let nowMs = 0;
-  const requireKept = createErasureWatch(table, { now: () => nowMs, monotonicNow: () => nowMs });
-  await requireKept(OWN);
+  const requireNotErased = createErasureWatch(table, { now: () => nowMs, monotonicNow: () => nowMs });
+  await requireNotErased(OWN);
   await erase(admin);
   nowMs = ACCOUNT_MS - 1;
-  await requireKept(OWN);
+  await requireNotErased(OWN);
   nowMs = ACCOUNT_MS;
-  await expect(requireKept(OWN)).rejects.toThrow(`account ${OWN} was erased`);
+  await expect(requireNotErased(OWN)).rejects.toThrow(`account ${OWN} was erased`);
 });
