@@ -13,7 +13,7 @@ const CLOCKS = { now: Date.now, monotonicNow: performance.now.bind(performance) 
  */
 export function createErasureWatch(table: Table, clocks = CLOCKS) {
   const lookUps = new Map<Int64, { since: Moment; lookUp: Promise<void> }>();
-  return function requireNotErased(account: Int64): Promise<void> {
+  return function requireStillThere(account: Int64): Promise<void> {
     const last = lookUps.get(account);
     if (last && isCurrent(last.since, ACCOUNT_MS, clocks)) return last.lookUp;
     const lookUp = readAccount(table, account).then(requireNotErased);

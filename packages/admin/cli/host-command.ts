@@ -93,11 +93,11 @@ async function retire(session: WritingSession<RetireOptions>): Promise<WriteResu
     return { text: `${text} would be retired.`, lines, json: { hosts } };
   }
   const progress = startProgress(io, 'retire', stale.length);
-  const requireNotErased = createErasureWatch(table);
+  const requireStillThere = createErasureWatch(table);
   const retireHost = async ({ host: { host_id }, readAtMs }: (typeof stale)[number]) => {
     const origin = { sentMs: readAtMs, messageId: 'host retire', line: 1 };
     const retirement = ingestRecord({ kind: 'host', account_id: account, host_id, retired: true }, origin);
-    await requireNotErased(account);
+    await requireStillThere(account);
     await writeRecord(withSignal(table, io.signal), retirement);
     progress.add(1);
   };

@@ -88,11 +88,11 @@ export async function writeData(
 ): Promise<void> {
   const { gatewayKeys, onWritten, signal } = options;
   const through = sharingCalls(withSignal(table, signal));
-  const requireNotErased = createErasureWatch(table);
+  const requireStillThere = createErasureWatch(table);
   async function write(line: CheckedLine): Promise<void> {
     const { sent, record } = line;
     signal?.throwIfAborted();
-    if (record) await requireNotErased(sent.account_id);
+    if (record) await requireStillThere(sent.account_id);
     try {
       const before = await readRows(through, line);
       let isWritten = true;

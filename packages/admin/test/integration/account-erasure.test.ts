@@ -293,11 +293,11 @@ it('an import that began before the erasure writes no further row', async () => 
 it('what writes for long looks every 30 s whether the account is erased', async () => {
   const { table, admin } = await newWorld([OWN]);
   let nowMs = 0;
-  const requireNotErased = createErasureWatch(table, { now: () => nowMs, monotonicNow: () => nowMs });
-  await requireNotErased(OWN);
+  const requireStillThere = createErasureWatch(table, { now: () => nowMs, monotonicNow: () => nowMs });
+  await requireStillThere(OWN);
   await erase(admin);
   nowMs = ACCOUNT_MS - 1;
-  await requireNotErased(OWN);
+  await requireStillThere(OWN);
   nowMs = ACCOUNT_MS;
-  await expect(requireNotErased(OWN)).rejects.toThrow(`account ${OWN} was erased`);
+  await expect(requireStillThere(OWN)).rejects.toThrow(`account ${OWN} was erased`);
 });
