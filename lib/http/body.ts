@@ -1,8 +1,7 @@
 /** Headers and body of a call, and what is wrong with them. */
 import { gunzipSync } from 'node:zlib';
-import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { exceededBound, isPlainJson, mayHaveRoundedNumber, parseJson } from '../shared/json.ts';
+import { exceededBound, parseJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import { linesOf, malformed, withItemTexts } from './item-texts.ts';
@@ -22,11 +21,8 @@ export const BODY_BOUNDS = { levels: 1_000, values: 100_000 } as const;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
- *
- * middy's parser reads the body, unless `JSON.parse` alone does the same, or the body has a number that `JSON.parse` may round. The exact
- * parser reads those bodies, and the ones that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser
- * errors quote the body, so they are dropped. Of a body with item texts, the list alone is read.
+ * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type. Where the operation
+ * takes items as texts, only their list is read.
  *
  * API Gateway decompresses bodies whose encoding it knows, but not small ones.
  */
@@ -34,28 +30,6 @@ export function bodyMiddleware({
   maxBodyBytes,
   itemTexts,
 }: Pick<Settings, 'maxBodyBytes'> & Pick<Operation, 'itemTexts'>): ApiMiddleware {
-  const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
-    event: { body: unknown };
-  }) => void;
-
-  function parse(text: string): unknown {
-    const event = { body: text as unknown };
-    try {
-      if (isPlainJson(text)) return JSON.parse(text);
-      if (!mayHaveRoundedNumber(text)) {
-        middyParser({ event });
-        return event.body;
-      }
-    } catch {
-      // The body is malformed, or has a member name that middy's parser rejects: the exact parser decides.
-    }
-    try {
-      return parseJson(text);
-    } catch {
-      throw malformed(text);
-    }
-  }
-
   function read(event: ApiEvent, isLines: boolean): unknown {
     const encoding = headerListOf(event, 'content-encoding')?.trim() || 'identity';
     try {
@@ -83,6 +57,15 @@ export function bodyMiddleware({
       event.body = body;
     },
   };
+}
+
+/** Parses a body. @throws ApiError that has nothing of the body, since the parser's own error quotes it */
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    throw malformed(text);
+  }
 }
 
 /** @throws ApiError if the body, or its lines, may not be parsed */

@@ -83,10 +83,10 @@ export function mayHaveRoundedNumber(text: string): boolean {
   return false;
 }
 
-/** Names that parsers treat specially, which may be written with escapes; and a negative zero, which the exact parser reads as zero. */
-const SPECIAL = /__proto__|constructor|\\u00[5-7]|[:,[]\s*-0/;
+/** The name `__proto__`, which may be written with escapes; and a negative zero, which the exact parser reads as zero. */
+const SPECIAL = /__proto__|\\u00[5-7]|[:,[]\s*-0/;
 
-/** Whether `JSON.parse` alone reads an object or array as the exact parser and middy's do, which call a function for each value. */
+/** Whether `JSON.parse` alone, which is several times as fast, reads an object or array as with the reviver of {@link parseJson}. */
 export const isPlainJson = (text: string) =>
   /^\s*[{[]/.test(text) && !SPECIAL.test(text) && !mayHaveRoundedNumber(text);
 

@@ -1,5 +1,5 @@
 /** JSON with exact integers, compared with `JSON.parse` and with exact arithmetic on the text of numbers. */
-import httpJsonBodyParser from '@middy/http-json-body-parser';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -40,14 +40,6 @@ describe('JSON', () => {
 
 describe('plain JSON', () => {
   type Parser = (text: string) => unknown;
-  const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
-    event: { body: unknown };
-  }) => void;
-  const byMiddy: Parser = (text) => {
-    const event = { body: text as unknown };
-    middyParser({ event });
-    return event.body;
-  };
   // With a fraction it is not plain.
   const exactly: Parser = (text) => (parseJson(`[1.5,${text}]`) as unknown[])[1];
   const outcomeOf = (parse: Parser, text: string) => {
@@ -76,15 +68,15 @@ describe('plain JSON', () => {
   }));
   const space = fc.constantFrom('', ' ', '\n\t', '\ufeff');
 
-  it('is read by JSON.parse alone as by the exact parser and by that of middy', () => {
+  it('is read by JSON.parse alone as with the reviver', () => {
     let plain = 0;
     fc.assert(
       fc.property(space, value, (before, json) => {
         const text = `${before}${json}`;
         if (!isPlainJson(text)) return;
         plain += 1;
-        for (const parse of [exactly, byMiddy])
-          expect(outcomeOf(JSON.parse, text)).toStrictEqual(outcomeOf(parse, text));
+        // `toStrictEqual` would take the member `constructor` of an object for its class.
+        expect(isDeepStrictEqual(outcomeOf(JSON.parse, text), outcomeOf(exactly, text))).toBe(true);
       }),
       { numRuns: 3_000 },
     );
