@@ -15,7 +15,7 @@ import {
 } from './body.ts';
 import { ApiError, type Catalog, ERROR_CODES, isRefusedBySetting, messageOf, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
-import { admissionOf, admitBeside } from './rate-limit.ts';
+import { admissionOf, operateWithinLimit } from './rate-limit.ts';
 
 /**
  * Last resort for an operation that ignores its signal, which aborts long before (`callMs`): its caller gets a 503 this long before the
@@ -60,7 +60,7 @@ export function createOperationHandler<Body, Data>(
   return chain.handler((event) => {
     const call = callOf<Body>(event, operation);
     return admission
-      ? admitBeside(admission, event, deps, (admitted) => operate({ ...call, admitted }))
+      ? operateWithinLimit(admission, event, deps, (admitted) => operate({ ...call, admitted }))
       : operate(call);
   }) as unknown as Handler;
 }
