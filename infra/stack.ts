@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Duration, Names, RemovalPolicy, Stack, type StackProps, Tags } from 'aws-cdk-lib';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, operations } from '../lib/operations/index.ts';
-import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
-import { type CreateFunction, createFunction } from './function.ts';
-import { type FunctionName, GRANTS } from './grants.ts';
+import { createFunctions } from './function.ts';
 import { addKeptSettings } from './kept-settings.ts';
 import { Monitoring } from './monitoring.ts';
 import { createOperatorPolicy } from './operator-policy.ts';
@@ -40,20 +37,7 @@ export class ServiceStack extends Stack {
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
 
-    const environment = Object.fromEntries(
-      Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
-    );
-    // Filled by `create`, which the constructs below call, too: complete only after queues and relay.
-    const functions = {} as Record<FunctionName, LambdaFunction>;
-    const create: CreateFunction = (name, description, timeout, variables) => {
-      const usesTable = GRANTS[name].length > 0;
-      functions[name] = createFunction(this, {
-        ...{ name, description, timeout, settings },
-        ...(usesTable && { table }),
-        environment: { ...(usesTable && environment), ...variables },
-      });
-      return functions[name];
-    };
+    const { functions, create } = createFunctions(this, table, settings);
     for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
     const { standby } = settings;
     create('fallback-route', 'Answer GET / and every other path and method', OTHER_TIMEOUT, {

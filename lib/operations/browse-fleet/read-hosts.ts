@@ -53,9 +53,8 @@ export interface HostReaderOptions {
 export class HostReader {
   readonly #options: HostReaderOptions;
   readonly #statuses: StatusReader;
-  readonly #began = performance.now();
-  /** Milliseconds that the count against the rate limit took longer than the first reads. */
-  #waitedMs = 0;
+  /** When the time for the inventory is over, by the clock of `performance`. Each wait to be admitted puts it off. */
+  #lateAtMs: number;
   /** Hosts that were read and not returned yet, in order. */
   #hosts: readonly RawRow[] = [];
   /** The next query begins after this host; undefined: with the first. */
@@ -67,14 +66,17 @@ export class HostReader {
     this.#options = options;
     this.#statuses = new StatusReader(options);
     this.#last = options.after;
+    this.#lateAtMs = performance.now() + (options.inventoryMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Reads up to `size` candidates: fewer at the end or when the time is over, but at least one while any is left. */
   async next(size: number): Promise<Chunk> {
     // One host more shows whether any is left.
     const wanted = size + 1;
-    while (this.#hosts.length < wanted && !this.#isComplete && !(this.#hosts.length > 1 && this.#isLate()))
+    while (this.#hosts.length < wanted && !this.#isComplete) {
+      if (this.#hosts.length > 1 && performance.now() >= this.#lateAtMs) break;
       await this.#readMore(wanted - this.#hosts.length);
+    }
     const outOfTime = this.#hosts.length < wanted && !this.#isComplete;
     const rows = this.#hosts.slice(0, outOfTime ? -1 : size);
     this.#hosts = this.#hosts.slice(rows.length);
@@ -87,7 +89,7 @@ export class HostReader {
     await Promise.all([this.#readHosts(limit), this.#statuses.readNext(limit)]);
     const readAt = performance.now();
     await this.#options.admitted;
-    this.#waitedMs += performance.now() - readAt;
+    this.#lateAtMs += performance.now() - readAt;
   }
 
   async #readHosts(limit: number): Promise<void> {
@@ -98,11 +100,6 @@ export class HostReader {
     this.#hosts = this.#hosts.concat(found.rows);
     this.#isComplete = found.reached === undefined;
     this.#last = found.reached;
-  }
-
-  #isLate(): boolean {
-    const { inventoryMs = Number.POSITIVE_INFINITY } = this.#options;
-    return performance.now() - this.#began - this.#waitedMs >= inventoryMs;
   }
 }
 
@@ -138,20 +135,16 @@ class StatusReader {
 
   /** The status row of each of the hosts, which are sorted; undefined for a host without one. */
   async of(hosts: readonly RawRow[]): Promise<(RawRow | typeof UNREADABLE | undefined)[]> {
-    await this.#readByKeys(hosts.slice(this.#countKnown(hosts)));
+    const unknown = hosts.slice(this.#countKnown(hosts));
+    const statusKeys = unknown.map(({ host_id }) => keys.hostStatus(this.#options.account, host_id));
+    if (unknown.length > 0)
+      await this.#read(async (table) => {
+        const { rows } = await batchGet(table, statusKeys, { consistent: false });
+        this.#knownTo = unknown.at(-1)?.host_id;
+        return [...rows.values()].map((row) => ({ ...row, host_id: row.sk }));
+      });
     const known = this.#countKnown(hosts);
     return hosts.map(({ host_id }, index) => this.#rows.get(host_id) ?? (index < known ? undefined : UNREADABLE));
-  }
-
-  async #readByKeys(hosts: readonly RawRow[]): Promise<void> {
-    const last = hosts.at(-1);
-    if (last === undefined) return;
-    const statusKeys = hosts.map(({ host_id }) => keys.hostStatus(this.#options.account, host_id));
-    await this.#read(async (table) => {
-      const { rows } = await batchGet(table, statusKeys, { consistent: false });
-      this.#knownTo = last.host_id;
-      return [...rows.values()].map((row) => ({ ...row, host_id: row.sk }));
-    });
   }
 
   /** A page is built from the inventory alone if this fails. */
