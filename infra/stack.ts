@@ -74,8 +74,8 @@ export class ServiceStack extends Stack {
     if (!settings.ephemeral)
       for (const policy of [operatorPolicy, ingestQueues.writersPolicy])
         policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    const parts = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
-    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, api, settings });
-    addOutputs(this, { ...parts, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
+    const resources = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
+    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...resources, api, settings });
+    addOutputs(this, { ...resources, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
   }
 }

@@ -12,7 +12,7 @@ import { updateRow } from '../table/write.ts';
 import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 
-/** A soft limit: QuickLRU keeps up to twice as many keys. */
+/** How many keys are cached at least: QuickLRU holds up to twice as many. */
 const CACHE_SIZE = 10_000;
 /** How long a key that exists is cached, and a revoked one may still be accepted. */
 const KEY_MS = 30_000;
@@ -63,7 +63,7 @@ export function createAppKeys(
 
   async function lookUp(hash: string): Promise<LookUp> {
     const since = momentOf(deps);
-    // Not the call's signal, since other calls may share the look-up.
+    // The look-up does not end with the call's signal, since other calls may share it.
     const row = await getRow(withSignal(table, AbortSignal.timeout(lookupMs)), keys.appKey(hash));
     const found = { row, since };
     cache.set(hash, found);

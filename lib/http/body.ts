@@ -180,17 +180,14 @@ function fieldErrorsOf(errors: readonly AjvError[], fields: Fields): FieldError[
 function illFormedStrings(body: Record<string, unknown>, fields: Fields, offending: ReadonlySet<string>): FieldError[] {
   const fieldErrors: FieldError[] = [];
   for (const [field, schema] of Object.entries(fields)) {
-    const value = body[field];
     if (offending.has(field)) continue;
+    const value = body[field];
     if (isIllFormed(value)) fieldErrors.push({ field, schema, illFormed: true });
-    else if (schema.items?.type === 'string' && Array.isArray(value) && value.some(isIllFormed)) {
+    else if (schema.items?.type === 'string' && Array.isArray(value)) {
+      const item = value.findIndex(isIllFormed);
       const moreItems = value.filter(isIllFormed).length - 1;
-      const item = {
-        schema: schema.items,
-        item: value.findIndex(isIllFormed),
-        ...(moreItems > 0 && { moreItems }),
-      };
-      fieldErrors.push({ field, ...item, illFormed: true });
+      if (item >= 0)
+        fieldErrors.push({ field, schema: schema.items, item, illFormed: true, ...(moreItems > 0 && { moreItems }) });
     }
   }
   return fieldErrors;

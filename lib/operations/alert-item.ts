@@ -27,9 +27,15 @@ export function alertItemOf(account: Int64, row: AlertRow, titles: ReadonlyMap<s
   const orders = [row_order, key_order].filter((order) => order !== undefined);
   const incidentTitle = incident_id === undefined ? undefined : titles.get(incident_id);
   const item: { [Name in keyof AlertItem]: AlertItem[Name] | undefined } = {
-    ...{ account_id: account, alert_id, alert_key, alert_severity },
+    account_id: account,
+    alert_id,
+    alert_key,
+    alert_severity,
     alert_status: key_order && (ended_at_ms === undefined ? alert_severity : 'Ok'),
-    ...{ title, description, labels, source_url },
+    title,
+    description,
+    labels,
+    source_url,
     start_time: secondsOf(started_at_ms),
     last_time: secondsOf(orders.length > 0 ? Math.max(...orders.map(timeOf)) : undefined),
     end_time: key_order && (secondsOf(ended_at_ms) ?? 0),
