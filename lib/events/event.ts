@@ -30,7 +30,10 @@ interface EventCommon {
   cause: { request_id: string } | { command: string };
 }
 
-/** Creates an event. Its id is a hash of type, account and `dedupKey`, so that an event that is delivered again has the same id. */
+/**
+ * Creates an event. Its id is a hash of type, account and `dedupKey`, so that an event that is delivered again has the same id.
+ * @param fields those that are undefined are left out when the event is sent
+ */
 function createEvent(type: string, { account, atMs, by, dedupKey, cause }: EventCommon, fields: object): ServiceEvent {
   const id = createHash('sha256').update(`${type}\n${account}\n${dedupKey}`).digest('hex').slice(0, 32);
   return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...cause, by, ...fields } };
@@ -98,23 +101,15 @@ function entryEvent(account: Int64, row: Stored<'historyEntry'>): ServiceEvent {
   const common = { account, atMs: at_ms, by, dedupKey: merge_id, cause: { request_id } };
   // A large merge has read these alerts. Entries that were committed since may have moved some: MergeCompleted knows.
   const moved = moves.filter(isMoved);
-  const alerts = moved.length;
+  const fields = { incident_id, sequence, alerts: moved.length };
   if (kind === 'merge_undone')
-    return createEvent('MergeUndone', common, {
-      incident_id,
-      sequence,
-      undone_sequence: entry.undone_sequence,
-      alerts,
-    });
-  const { comment, new_title: title, new_owner_id: owner_id } = entry;
+    return createEvent('MergeUndone', common, { ...fields, undone_sequence: entry.undone_sequence });
   return createEvent('AlertsMerged', common, {
-    incident_id,
-    sequence,
-    alerts,
+    ...fields,
     alert_ids: moved.slice(0, MAX_IDS).map(({ alertId }) => alertId),
-    ...(comment !== undefined && { comment }),
-    ...(title !== undefined && { title }),
-    ...(owner_id !== undefined && { owner_id }),
+    comment: entry.comment,
+    title: entry.new_title,
+    owner_id: entry.new_owner_id,
     complete: !large,
   });
 }

@@ -70,13 +70,7 @@ export interface MetricsSink {
  * Writes each metric as a line on standard output in CloudWatch's embedded metric format. CloudWatch reads them from the log.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format".
  */
-export function createMetrics({
-  namespace = METRICS.namespace,
-  now = Date.now,
-}: {
-  namespace?: string | undefined;
-  now?: () => number;
-} = {}): MetricsSink {
+export function createMetrics(namespace: string = METRICS.namespace, now = Date.now): MetricsSink {
   /**
    * Writes a line.
    * @param dimensionSets sets of names of dimensions: CloudWatch makes a metric of each value for each set
