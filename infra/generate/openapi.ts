@@ -9,9 +9,8 @@ import { ERROR_CODES } from '../../lib/http/errors.ts';
 import type { Tag } from '../../lib/http/operation.ts';
 import { itemBudget } from '../../lib/http/rate-limit.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
-import { settingValues } from '../../lib/shared/settings.ts';
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
-import { errorExamples, REQUEST_ID } from './examples.ts';
+import { defaultSettings, errorExamples, REQUEST_ID } from './examples.ts';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
@@ -74,11 +73,6 @@ function errorResponse(status: number, errors: ReturnType<typeof errorExamples>,
     content: { 'application/json': { schema: schemaRef('ErrorEnvelope'), examples: Object.fromEntries(examples) } },
   };
 }
-
-const defaultSettings = settingValues(
-  () => undefined,
-  () => undefined,
-);
 
 export function openApiDocument(): object {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));

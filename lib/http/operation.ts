@@ -73,7 +73,10 @@ export interface Operation {
   readonly headers?: readonly 'Age'[];
   /** A request that the sample data can answer, and the `data` of its response. */
   readonly example: { readonly request: object; readonly data: unknown };
-  /** Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last. */
+  /**
+   * Why a call that fits the schemas may be refused, at most one reason for each error code, as examples for openapi.json. What `permission`,
+   * `rateWindows` and `budgeted` refuse is among the examples anyway.
+   */
   readonly refusals: readonly RefusalExample[];
 }
 

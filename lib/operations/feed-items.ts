@@ -48,16 +48,6 @@ export const FEED_OPERATION = {
     },
     additionalProperties: false,
   },
-  refusals: [
-    {
-      summary: 'The account lacks the permission Feed Write',
-      explanation: { name: 'permissionMissing', values: { permission: 'feed' } },
-    },
-    {
-      summary: 'More records and alerts than the account may send',
-      explanation: { name: 'tooManyItems', values: { limit: 20_000, windowSeconds: 3 } },
-    },
-  ],
 } as const satisfies Partial<Operation>;
 
 /** How an operation reads its items. */

@@ -254,21 +254,6 @@ export const browseFleet = {
   },
   refusals: [
     {
-      summary: 'The account lacks the permission Targets Read',
-      explanation: { name: 'permissionMissing', values: { permission: 'monit' } },
-    },
-    {
-      summary: 'The third call in a second',
-      explanation: { name: 'tooFrequent', values: { limit: 2, windowSeconds: 1 } },
-    },
-    {
-      summary: 'The cursor is of another account',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'cursor', schema: { type: 'string', format: 'cursor' } }] },
-      },
-    },
-    {
       summary: 'scan_limit is below a limit of 100',
       explanation: {
         name: 'invalidFields',
