@@ -116,10 +116,7 @@ export const keptSettings = ({
   replicaRegions,
   writesFrozen,
   standby,
-}: Pick<DeploymentSettings, 'adoptTable' | 'replicaRegions' | 'writesFrozen' | 'standby'>): Record<
-  string,
-  { setting: string; value: string }
-> => ({
+}: DeploymentSettings): Record<string, { setting: string; value: string }> => ({
   AdoptedTable: { setting: 'adoptTable', value: adoptTable ?? 'none' },
   ReplicaRegions: { setting: 'replicaRegions', value: replicaRegions.join(',') || 'none' },
   WritesFrozen: { setting: 'writesFrozen', value: String(writesFrozen) },

@@ -39,27 +39,17 @@ export class ServiceStack extends Stack {
 
     const { functions, create } = createFunctions(this, table, settings);
     for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
-    const { standby } = settings;
     create('fallback-route', 'Answer GET / and every other path and method', OTHER_TIMEOUT, {
-      STANDBY: String(standby),
+      STANDBY: String(settings.standby),
       ALLOWED_METHODS: JSON.stringify(allowedMethods()),
     });
     create('openapi-document', 'Serve openapi.json', OTHER_TIMEOUT);
     create('usage-key-authorizer', 'Authorizer: choose the gateway key that throttles a call', AUTHORIZER_TIMEOUT, {
       SHARED_GATEWAY_KEY: sharedGatewayKey,
     });
-    const mergeQueue = new MergeQueue(this, 'Merges', {
-      create,
-      enabled: !standby,
-      maxConcurrency: settings.mergeConcurrency,
-    });
-    const relay = new Relay(this, 'Relay', { create, enabled: !standby, table, mergeQueue: mergeQueue.queue });
-    const ingestQueues = new IngestQueues(this, 'Feed', {
-      create,
-      writerAccounts: settings.feedAccounts,
-      enabled: !(settings.writesFrozen || standby),
-      maxConcurrency: settings.feedConcurrency,
-    });
+    const mergeQueue = new MergeQueue(this, 'Merges', { create, settings });
+    const relay = new Relay(this, 'Relay', { create, settings, table, mergeQueue: mergeQueue.queue });
+    const ingestQueues = new IngestQueues(this, 'Feed', { create, settings });
     for (const { name, sendsTo = [] } of operations as readonly ListedOperation[])
       for (const queue of sendsTo) ingestQueues.letSend(functions[name], queue);
     const service = new ServiceApi(this, 'Service', { settings, functions, sharedGatewayKey });

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { BODY_BOUNDS } from '../../lib/http/body.ts';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
-import type { Tag } from '../../lib/http/operation.ts';
+import { type Tag, THROTTLE } from '../../lib/http/operation.ts';
 import { itemBudget } from '../../lib/http/rate-limit.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
@@ -123,7 +123,7 @@ export function openApiDocument(): object {
 
   function operationObject(operation: ListedOperation): object {
     const { name, summary, description, tag, permission, idempotent, request, example } = operation;
-    const { rateWindows, budgeted, throttle } = operation;
+    const { rateWindows, budgeted, throttle = THROTTLE } = operation;
     return {
       operationId: operationIdOf(name),
       summary,

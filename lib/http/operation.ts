@@ -16,7 +16,7 @@ export interface RateWindow {
 /** What an account may be allowed to call. */
 export const PERMISSIONS = ['monit', 'feed'] as const;
 
-/** The usual throttle of the usage plan. */
+/** The usage plan's throttle of an operation that declares none: calls a second, and burst. */
 export const THROTTLE = { rate: 50, burst: 100 } as const;
 
 /**
@@ -47,8 +47,8 @@ export interface Operation {
    * that list alone, or have an item a line (application/x-ndjson).
    */
   readonly itemTexts?: string;
-  /** The usage plan's throttle of each account, calls a second and burst: {@link THROTTLE}, unless the operation is costly. */
-  readonly throttle: { readonly rate: number; readonly burst: number };
+  /** The usage plan's throttle of each account, such as `{ rate: 20, burst: 40 }` for a costly operation; absent: {@link THROTTLE}. */
+  readonly throttle?: { readonly rate: number; readonly burst: number };
   /** The largest request body, decoded, such as `4 * 1024 * 1024`; absent: that of the setting `maxBodyBytes`. */
   readonly maxBodyBytes?: number;
   /** What its function may do with the table, exactly the actions that it uses: `{ actions: ['GetItem'], on: ['appKey', 'alert'] }`. */

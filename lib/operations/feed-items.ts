@@ -2,7 +2,7 @@
 
 import type { Deps } from '../deps.ts';
 import { refusal } from '../http/errors.ts';
-import { type Call, type Operation, type Reply, THROTTLE } from '../http/operation.ts';
+import type { Call, Operation, Reply } from '../http/operation.ts';
 import { type Problem, reasonOf } from '../ingest/problems.ts';
 import type { IngestQueue } from '../ingest/queues.ts';
 import type { TypeOf } from '../shared/json.ts';
@@ -13,7 +13,6 @@ const TOLD = 10;
 export const FEED_OPERATION = {
   tag: 'Feed',
   permission: 'feed',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
     { actions: ['UpdateItem'], on: ['rateCount'] },

@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 import { flagField, int64Field, textField, textsField } from '../../shared/json.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -154,7 +154,6 @@ export const browseFleet = {
     { name: 'second', limit: 2, seconds: 1 },
     { name: 'minute', limit: 30, seconds: 60 },
   ],
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
     { actions: ['UpdateItem'], on: ['rateCount'] },

@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 import { flagField, int64Field, textField } from '../../shared/json.ts';
 
 const rumFields = {
@@ -55,7 +55,6 @@ export const getRumResource = {
   description:
     'The record may be as old as the header `Age` says, unless `no_cache` is true; usage is read on every call.',
   tag: 'RUM',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rumUsage'] },
     { actions: ['Query'], on: ['rumResource', 'rumUsage'] },

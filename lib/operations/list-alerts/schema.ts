@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 import { ALERT_KEY } from '../../ingest/alert-fields.ts';
 import { flag, objectId } from '../../shared/json.ts';
 import { SEVERITIES } from '../../table/rows.ts';
@@ -14,7 +14,6 @@ export const listAlerts = {
     'Only alerts that were sent with an `alert_key` are open or ended. The list may be two seconds behind, and the incident of an alert ' +
     'as long as a large merge takes to move its alerts. A page has at most 4 MB.',
   tag: 'Incidents',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey'] },
     { actions: ['Query'], on: ['openAlerts'] },
