@@ -54,7 +54,10 @@ export function createOperationHandler<Body, Data>(
     .use(bodyMiddleware({ ...deps.settings, ...operation }))
     .use(validateMiddleware(operation.request, validate, crossCheck));
   const { writesFrozen, standby } = deps.settings;
-  if (operation.writes && (writesFrozen || standby)) chain.before(refuseFrozenWrite);
+  if (operation.writes && (writesFrozen || standby))
+    chain.before(() => {
+      throw refusal('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
+    });
   if (checkAvailable) chain.before(checkAvailable);
   const admission = admissionOf(operation, deps);
   return chain.handler((event) => {
@@ -63,10 +66,6 @@ export function createOperationHandler<Body, Data>(
       ? operateWithinLimit(admission, event, deps, (admitted) => operate({ ...call, admitted }))
       : operate(call);
   }) as unknown as Handler;
-}
-
-function refuseFrozenWrite(): never {
-  throw refusal('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
 }
 
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {

@@ -123,7 +123,10 @@ export interface Call<Body> {
   readonly signal: AbortSignal;
   /** Loads the messages in the caller's language. */
   catalog(): Promise<Catalog>;
-  /** Of an operation with a limit of its own: rejects if that refuses the call. Only first reads may run before it resolves. */
+  /**
+   * Rejects if the operation's exact limit refuses the call: only first reads may run before it resolves. Absent: the operation has no such
+   * limit.
+   */
   readonly admitted?: Promise<void>;
 }
 

@@ -49,9 +49,9 @@ export type OperationalEvent =
 
 /** How many records of the ingest queue were handled. */
 export interface RecordCounts {
-  /** Those that did not fail and were not refused. */
+  /** Records that did not fail and were not refused. */
   records: number;
-  /** Those of them that were not newer than the stored rows, and changed nothing. */
+  /** How many of `records` were not newer than the stored rows, and changed nothing. */
   late: number;
   refused: number;
   /** Their messages are received again. */

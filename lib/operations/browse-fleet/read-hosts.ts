@@ -71,7 +71,7 @@ export class HostReader {
 
   /** Reads up to `size` candidates: fewer at the end or when the time is over, but at least one while any is left. */
   async next(size: number): Promise<Chunk> {
-    // One host more shows whether any is left.
+    // One host more than is wanted shows whether any is left.
     const wanted = size + 1;
     while (this.#hosts.length < wanted && !this.#isComplete) {
       if (this.#hosts.length > 1 && performance.now() >= this.#lateAtMs) break;

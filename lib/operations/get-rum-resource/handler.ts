@@ -80,7 +80,7 @@ function createGetRumResource(deps: Deps) {
       log.error('RUM rows malformed', { request_id: requestId, account_id: accountId, fields: malformed });
       throw new ApiError('InternalError');
     }
-    // Only the fields of the contract, in its order.
+    // The answer has only the fields of the contract, in its order.
     const data = Object.fromEntries(FIELDS.map(([field]) => [field, fields[field]])) as RumResource;
     return { data, headers: { Age: String(Math.floor(ageOf(cached.since, deps) / 1000)) } };
   };
