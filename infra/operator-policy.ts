@@ -53,10 +53,11 @@ export function createOperatorPolicy(
       allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status
       allow(['sqs:SendMessage'], arnsOf(sources)), // redrive, relay replay
       allow(
-        [
-          ...['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'], // feed status, relay replay
-          ...['sqs:CancelMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:StartMessageMoveTask'], // redrive
-        ],
+        ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'], // feed status, relay replay
+        arnsOf(deadLetters),
+      ),
+      allow(
+        ['sqs:CancelMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:StartMessageMoveTask'], // redrive
         arnsOf(deadLetters),
       ),
       // account create, import. To read or delete a key outside of the plan is not allowed: other teams have keys in the region, too.
@@ -77,14 +78,9 @@ export function createOperatorPolicy(
         ],
       ),
       allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
-      // For status, and for Logs Insights. They have no resources of their own.
-      allow(
-        [
-          ...['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'],
-          ...['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'],
-        ],
-        ['*'],
-      ),
+      // Status and Logs Insights need these actions, which have no resources of their own.
+      allow(['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'], ['*']),
+      allow(['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'], ['*']),
     ],
   });
 }

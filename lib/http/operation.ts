@@ -14,7 +14,7 @@ export interface RateWindow {
   readonly seconds: number;
 }
 
-/** The usual throttle of the usage plan. */
+/** The usage plan's throttle of an operation that declares none: calls a second, and burst. */
 export const THROTTLE = { rate: 50, burst: 100 } as const;
 
 /**
@@ -22,39 +22,43 @@ export const THROTTLE = { rate: 50, burst: 100 } as const;
  * responses allow no further fields here, so that handlers return only declared ones; the published ones do, so that fields can be added.
  */
 export interface Operation {
-  /** Also the name of the function's file. */
+  /** Such as `merge-alerts`: also the name of the function's file. */
   readonly name: string;
   readonly method: 'POST';
   readonly path: `/${string}`;
-  /** A few words, for a list of operations. */
+  /** A few words for a list of operations, such as `Merge alerts into an incident`. */
   readonly summary: string;
   /** Markdown: what the schemas of request and response do not say. */
   readonly description: string;
   readonly tag: Tag;
-  /** The permission that the account needs; absent: any valid key may call. */
+  /** The permission that the account needs, such as `monit`; absent: any valid key may call. */
   readonly permission?: (typeof PERMISSIONS)[number];
-  /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
-  readonly rateWindows?: readonly [RateWindow, RateWindow];
   /**
-   * The list in the body whose items count against what an account may send to the feed, a budget of two settings; absent: none do.
+   * The exact limit, which the handler enforces, the shorter window first: `{ name: 'second', limit: 2, seconds: 1 }` and
+   * `{ name: 'minute', limit: 30, seconds: 60 }`. Absent: only the usage plan limits calls.
    */
+  readonly rateWindows?: readonly [RateWindow, RateWindow];
+  /** The list in the body, such as `records`, whose items count against what an account may send to the feed; absent: none do. */
   readonly budgeted?: string;
   /**
-   * The list in the body whose items the operation gets as JSON texts, to check them one by one. The body may also be that list alone, or have
-   * an item a line (application/x-ndjson).
+   * The list in the body, such as `records`, whose items the operation gets as JSON texts, to check them one by one. The body may also be
+   * that list alone, or have an item a line (application/x-ndjson).
    */
   readonly itemTexts?: string;
-  /** The usage plan's throttle per account: calls a second, and burst. */
-  readonly throttle: { readonly rate: number; readonly burst: number };
-  /** Largest request body, decoded; absent: that of the setting. */
+  /** The usage plan's throttle of each account, such as `{ rate: 20, burst: 40 }` for a costly operation; absent: {@link THROTTLE}. */
+  readonly throttle?: { readonly rate: number; readonly burst: number };
+  /** The largest request body, decoded, such as `4 * 1024 * 1024`; absent: that of the setting `maxBodyBytes`. */
   readonly maxBodyBytes?: number;
-  /** What its function may do with the table: exactly the actions that it uses. */
+  /** What its function may do with the table, exactly the actions that it uses: `{ actions: ['GetItem'], on: ['appKey', 'alert'] }`. */
   readonly grants: readonly Grant[];
-  /** The queues to which it sends: its function may, and finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
+  /** The queues to which its function may send, such as `['ingest']`. The function finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
   readonly sendsTo?: readonly QueueName[];
-  /** Memory of its function; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
+  /** The memory of its function, such as 1,024; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
   readonly memoryMb?: number;
-  /** Its share of the setting `reservedConcurrency`: a guarantee, and a limit. Absent: it uses what no function has reserved. */
+  /**
+   * Its share of the setting `reservedConcurrency`, such as 0.1 for a tenth: a guarantee, and a limit. Absent: it uses what no function has
+   * reserved.
+   */
   readonly concurrencyShare?: number;
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
@@ -67,7 +71,10 @@ export interface Operation {
   readonly headers?: readonly 'Age'[];
   /** A request that the sample data can answer, and the `data` of its response. */
   readonly example: { readonly request: object; readonly data: unknown };
-  /** Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last. */
+  /**
+   * Why a call that fits the schemas may be refused, at most one reason for each error code, as examples for openapi.json. What `permission`,
+   * `rateWindows` and `budgeted` refuse is among the examples anyway.
+   */
   readonly refusals: readonly RefusalExample[];
 }
 
@@ -114,13 +121,16 @@ export interface Call<Body> {
   readonly signal: AbortSignal;
   /** Loads the messages in the caller's language. */
   catalog(): Promise<Catalog>;
-  /** Of an operation with a limit of its own: rejects if that refuses the call. Only first reads may run before it resolves. */
+  /**
+   * Rejects if the operation's exact limit refuses the call: only first reads may run before it resolves. Absent: the operation has no such
+   * limit.
+   */
   readonly admitted?: Promise<void>;
 }
 
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** State of one call; each middleware fills in its part. */
+/** The state of one call. Each middleware adds what it knows. */
 export interface CallState {
   readonly requestId: string;
   /** When the handler started, in Unix milliseconds. */
