@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
+import { transactNamed } from '../table/named-actions.ts';
 import { openAlerts } from '../table/open-alerts.ts';
 import { getRow } from '../table/read.ts';
 import type { AlertKeyRow, AlertRow } from '../table/rows.ts';
@@ -155,11 +156,13 @@ const endAlert: Writer = async (table, record, key) => {
     const ended_at_ms = record.entity.ended_at_ms ?? record.atMs;
     const end = keyPart(record.order, { ...ENDED, ended_at_ms, event: 'AlertResolved' });
     const parts = [...laterParts(row, partsOf(record)), end];
-    const failed = await transact(table, [
-      keyAction(record, { alert_id, is_open: false }, key),
-      updateAction(alert, updateOf(parts), all(EXISTS, areAsRead(row, parts))),
-    ]);
-    if (failed !== 1) return failed === undefined;
+    const failed = await transactNamed(table, {
+      key: keyAction(record, { alert_id, is_open: false }, key),
+      alert: updateAction(alert, updateOf(parts), all(EXISTS, areAsRead(row, parts))),
+    });
+    if (!failed) return true;
+    // Another record has opened or ended an alert meanwhile. If only the alert has changed, it is read again.
+    if (failed === 'key') return false;
   }
 };
 const ORDERS = ['row_order', 'key_order', 'incident_order', 'moved_sequence', 'alert_key'] as const;
