@@ -1,6 +1,6 @@
-import { latestEntryOf, readAssignments } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readEntry } from '../../../lib/operations/merge-alerts/entry.ts';
 import { listPendingEntryIds, type PendingEntryId } from '../../../lib/operations/merge-alerts/log-head.ts';
+import { latestEntryOf, readAssignments } from '../../../lib/operations/merge-alerts/move.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';

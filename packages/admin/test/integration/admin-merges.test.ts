@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/alerts.ts';
+import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/move.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
