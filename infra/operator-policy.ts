@@ -66,7 +66,7 @@ export function createOperatorPolicy(
         ['keys', 'keys/*'].map((keys) => apiGateway(`usageplans/${accountPlanId}/${keys}`)),
       ),
       allow(
-        ['logs:FilterLogEvents', 'logs:StartQuery'], // logs, status, Logs Insights
+        ['logs:FilterLogEvents', 'logs:StartQuery'], // status, aws logs tail, Logs Insights
         // Together: with 40 operations their names would outgrow the 6,144 characters of a managed policy.
         [
           stack.formatArn({
@@ -77,7 +77,7 @@ export function createOperatorPolicy(
         ],
       ),
       allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
-      // For status, and for Logs Insights. They have no resources of their own.
+      // For status, aws logs and Logs Insights. They have no resources of their own.
       allow(
         [
           ...['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'],
