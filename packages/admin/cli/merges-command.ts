@@ -8,7 +8,7 @@ import { readMergeProgress } from '../incidents/pending-merges.ts';
 import { MERGE_FIELDS, MERGES, PENDING_MERGES } from '../tables/merges.ts';
 import { countText, line } from '../text/printable.ts';
 import { fieldsOf, tableOf } from '../text/table.ts';
-import { accountId, duration, historyEntry, memberId, objectId, textOfLength } from './arguments.ts';
+import { accountId, duration, historyEntry, objectId, textOfLength } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { UsageError } from './io.ts';
 import { addUndoCommand } from './undo-command.ts';
@@ -33,7 +33,7 @@ export function addMergeCommands(program: AdminCommand): void {
     .argument('<alert-id...>', 'the alerts', (id: string, previous: string[] = []) => [...previous, objectId(id)])
     .ofAccount()
     .option('--title <text>', 'new title of the incident', textOfLength(1, 512))
-    .option('--owner <member>', 'member id of its new owner', memberId)
+    .option('--owner <member>', 'member id of its new owner', accountId)
     .option('--comment <text>', 'comment for the history', textOfLength(1, 1024))
     .writes(mergeAlerts);
 

@@ -1,4 +1,3 @@
-import { Presets, SingleBar } from 'cli-progress';
 import ms from 'ms';
 import stringWidth from 'string-width';
 import { commandText, printable, timeText } from '../text/printable.ts';
@@ -94,44 +93,23 @@ export function textOf(part: Part, width?: number, isTitled = true): string {
 
 const LINE_EVERY_MS = 5_000;
 
-/** Progress of a long write, with its rate and the time left: a bar on a terminal, otherwise a line now and then. */
+/** Says now and then how far a long write is, with its rate and the time left. */
 export function startProgress(io: Io, what: string, total: number) {
   const began = io.now();
+  let saidAt = began;
   let done = 0;
-  const figures = () => {
-    const rate = done / Math.max(0.001, (io.now() - began) / 1000);
-    return { rate: Math.round(rate), left: Math.ceil((total - done) / Math.max(1, rate)) };
-  };
-  const { add, end } = io.stderr.isTTY ? inBar() : inLines();
-
-  function inBar() {
-    const format = `${what} {bar} {percentage} % | {value} of {total} | {rate} a second | {left} s left`;
-    const stream = io.stderr as NodeJS.WriteStream;
-    const bar = new SingleBar({ stream, format, hideCursor: true, gracefulExit: false }, Presets.shades_classic);
-    bar.start(total, 0, figures());
-    return { add: () => bar.update(done, figures()), end: () => bar.stop() };
-  }
-
-  function inLines() {
-    let saidAt = began;
-    const text = () => `${what}: ${done} of ${total}, ${figures().rate} a second`;
-    const add = () => {
-      if (io.now() - saidAt < LINE_EVERY_MS || done === total) return;
-      saidAt = io.now();
-      say(io, `${text()}, ${figures().left} s left`);
-    };
-    const end = () => {
-      if (done > 0) say(io, text());
-    };
-    return { add, end };
-  }
-
+  const rate = () => Math.round(done / Math.max(0.001, (io.now() - began) / 1000));
+  const text = () => `${what}: ${done} of ${total}, ${rate()} a second`;
   return {
     add(count: number) {
       done += count;
-      add();
+      if (io.now() - saidAt < LINE_EVERY_MS || done === total) return;
+      saidAt = io.now();
+      say(io, `${text()}, ${Math.ceil((total - done) / Math.max(1, rate()))} s left`);
     },
     done: () => done,
-    end,
+    end() {
+      if (done > 0) say(io, text());
+    },
   };
 }
