@@ -87,7 +87,14 @@ function aligned(rows: readonly (readonly Cell[])[], width?: number): string {
 export function textOf(part: Part, width?: number, isTitled = true): string {
   if (typeof part === 'string') return printable(part);
   const title = part.title === undefined || !isTitled ? '' : `${part.title}\n`;
-  if ('fields' in part) return title + aligned(part.fields.map(([name, value]) => [`  ${name}`, value]));
+  if ('fields' in part) {
+    // A line for each value of a list, so that no stored text looks like another one.
+    const linesOf = (value: Cell) => (typeof value === 'object' && isList(value) ? value : [value]);
+    const rows = part.fields.flatMap(([name, value]) =>
+      linesOf(value).map((each, index) => [index === 0 ? `  ${name}` : '', each]),
+    );
+    return title + aligned(rows);
+  }
   return part.rows.length === 0 ? part.none : title + aligned([part.head, ...part.rows], width);
 }
 

@@ -112,7 +112,7 @@ it('merge list has the request_id and the alerts of each merge, oldest first, an
     `  entry      ${sequence}\n  at         2034-12-17 20:26:40 UTC\n  what       merge\n  state      done\n`,
     `  incident   ${to}\n  alerts     12 moved, 0 already there\n`,
     `  request    ${requestId}\n`,
-    '; comment: same\\ncause\\u001b[2J\n',
+    /\n {2}effects {4}12 alerts from \w{24}\n {13}comment: same\\ncause\\u001b\[2J\n/,
     /alert ids {2}([0-9a-f]{24} ){10}and 2 more/,
   ])
     expect(shown).toMatch(text);
