@@ -67,7 +67,7 @@ export function createOperatorPolicy(
         ['keys', 'keys/*'].map((keys) => apiGateway(`usageplans/${accountPlanId}/${keys}`)),
       ),
       allow(
-        ['logs:FilterLogEvents', 'logs:StartQuery'], // logs, status, Logs Insights
+        ['logs:FilterLogEvents', 'logs:StartQuery'], // status, aws logs tail, Logs Insights
         // Together: with 40 operations their names would outgrow the 6,144 characters of a managed policy.
         [
           stack.formatArn({
@@ -78,7 +78,7 @@ export function createOperatorPolicy(
         ],
       ),
       allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
-      // Status and Logs Insights need these actions, which have no resources of their own.
+      // For status, aws logs and Logs Insights. They have no resources of their own.
       allow(['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'], ['*']),
       allow(['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'], ['*']),
     ],

@@ -36,9 +36,3 @@ async function progressOf(table: Table, { account, entryId }: PendingEntryId): P
   const moved = [...rows.values()].filter((row) => latestEntryOf(row) >= sequence).length;
   return { ...identity, request_id, at_ms, alerts: found.moves.length, moved };
 }
-
-/** Such as `2,031 of 5,000 alerts moved`. */
-export const progressText = ({ alerts, moved }: Pick<MergeProgress, 'alerts' | 'moved'>) =>
-  alerts === undefined
-    ? 'its entry is missing: run `check`'
-    : `${moved?.toLocaleString('en')} of ${alerts.toLocaleString('en')} alerts moved`;
