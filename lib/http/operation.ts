@@ -24,52 +24,62 @@ export const THROTTLE = { rate: 50, burst: 100 } as const;
  * responses allow no further fields here, so that handlers return only declared ones; the published ones do, so that fields can be added.
  */
 export interface Operation {
-  /** Also the name of the function's file. */
+  /** Also the name of the function's file: `get-alert`. */
   readonly name: string;
   readonly method: 'POST';
+  /** `/alert/info` */
   readonly path: `/${string}`;
-  /** A few words, for a list of operations. */
+  /** At least 16 characters, for a list of operations: `Read an alert by its id`. */
   readonly summary: string;
   /** Markdown: what the schemas of request and response do not say. */
   readonly description: string;
+  /** `Incidents` */
   readonly tag: Tag;
-  /** The permission that the account needs; absent: any valid key may call. */
+  /** The permission that the account needs, such as `monit`; absent: any valid key may call. */
   readonly permission?: (typeof PERMISSIONS)[number];
-  /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
+  /**
+   * The exact limit, the shorter window first; absent: only the usage plan limits calls. The handler awaits `admitted`. Twice a second and
+   * 30 times a minute: `[{ name: 'second', limit: 2, seconds: 1 }, { name: 'minute', limit: 30, seconds: 60 }]`.
+   */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /**
-   * The list in the body whose items count against what an account may send to the feed, a budget of two settings; absent: none do.
+   * The list in the body, such as `records`, whose items count against what an account may send to the feed, a budget of two settings;
+   * absent: none do.
    */
   readonly budgeted?: string;
   /**
-   * The list in the body whose items the operation gets as JSON texts, to check them one by one. The body may also be that list alone, or have
+   * The list in the body, such as `records`, whose items the operation gets as JSON texts, to check them one by one. The body may also be that list alone, or have
    * an item a line (application/x-ndjson).
    */
   readonly itemTexts?: string;
-  /** The usage plan's throttle per account: calls a second, and burst. */
+  /** The usage plan's throttle per account: calls a second, and burst; usually `THROTTLE`. */
   readonly throttle: { readonly rate: number; readonly burst: number };
-  /** Largest request body, decoded; absent: that of the setting. */
+  /** Largest request body, decoded; absent: that of the setting. 1 MiB is `1024 * 1024`. */
   readonly maxBodyBytes?: number;
-  /** What its function may do with the table: exactly the actions that it uses. */
+  /** What its function may do with the table: exactly the actions that it uses. `[{ actions: ['GetItem'], on: ['appKey', 'alert'] }]` */
   readonly grants: readonly Grant[];
-  /** The queues to which it sends: its function may, and finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
+  /** The queues to which it sends: its function may, and finds their addresses in `INGEST_URL` and `REFUSED_URL`. `['ingest', 'refused']` */
   readonly sendsTo?: readonly QueueName[];
-  /** Memory of its function; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
+  /** Memory of its function; absent: 512. Lambda allots CPU in proportion: one vCPU for `1_769`. */
   readonly memoryMb?: number;
-  /** Its share of the setting `reservedConcurrency`: a guarantee, and a limit. Absent: it uses what no function has reserved. */
+  /** Its share of the setting `reservedConcurrency`: a guarantee, and a limit. Absent: it uses what no function has reserved. A fifth is `0.2`. */
   readonly concurrencyShare?: number;
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   /** Whether its calls change the account's data: they are refused while writes are frozen. */
   readonly writes?: boolean;
+  /** Schema of the body; fields with a `default` are filled in: `{ title: 'AlertInfoRequest', type: 'object', properties: { … } }`. */
   readonly request: JSONSchema & { readonly properties: object };
-  /** Schema of `data` in a successful response. */
+  /** Schema of `data` in a successful response, with `additionalProperties: false` in each object. */
   readonly response: JSONSchema;
-  /** Headers that only this operation's successful responses have. */
+  /** Headers that only this operation's successful responses have: `['Age']`. */
   readonly headers?: readonly 'Age'[];
-  /** A request that the sample data can answer, and the `data` of its response. */
+  /** A request that the sample data can answer, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
   readonly example: { readonly request: object; readonly data: unknown };
-  /** Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last. */
+  /**
+   * Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last.
+   * `[{ summary: 'There is no such alert', explanation: { name: 'alertNotFound', values: { alertId: 'a1…' } } }]`
+   */
   readonly refusals: readonly RefusalExample[];
 }
 
