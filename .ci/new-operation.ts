@@ -26,8 +26,8 @@ const EDITS: Readonly<Record<string, readonly [before: string, after: string][]>
       '  throttle: THROTTLE,\n',
       `$&  permission: 'letters',
   rateWindows: [
-    { name: 'second', limit: 2, seconds: 1 },
-    { name: 'minute', limit: 30, seconds: 60 },
+    { name: 'hour', limit: 2, seconds: 3_600 },
+    { name: 'day', limit: 30, seconds: 86_400 },
   ],\n`,
     ],
     [
