@@ -1,134 +1,89 @@
 /**
- * Follows "A new operation" of CONTRIBUTING.md on a copy of the checkout: writes each file that its steps name, and runs each command but
- * the whole `npm test`. Then no other file of the copy has changed, besides what the commands generate.
+ * Makes an operation in a copy of the checkout as "A new operation" of CONTRIBUTING.md says: by the command, then with an integer field, a
+ * permission, exact limits and a refusal of its own. Then the checks and the tests that concern it pass, and no other file has changed.
  */
 import { strict as assert } from 'node:assert';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempDisposableSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdtempDisposableSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { sampleData } from '../packages/local/sample.ts';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { root, shell } from './support/processes.ts';
 
-const NAME = 'get-work-item-title';
-const PATH = '/incident/work-item/title';
-const HEADING = '4.99 Read the title of a work item';
-/** A work item of the sample data. */
-const WORK_ITEM = 'wi-1002';
-const { title } = sampleData(Date.now())
-  .map((line) => JSON.parse(line))
-  .find(({ work_item_id }) => work_item_id === WORK_ITEM);
-
-const SCHEMA = `import { type Operation, THROTTLE } from '../../http/operation.ts';
-export const getWorkItemTitle = {
-  name: '${NAME}', method: 'POST', path: '${PATH}', tag: 'Incidents', throttle: THROTTLE,
-  summary: 'Read the title of a work item', description: 'A deleted work item is not found.',
-  grants: [{ actions: ['GetItem'], on: ['appKey', 'workItem'] }],
-  request: { title: 'GetWorkItemTitleRequest', type: 'object', required: ['work_item_id'],
-    properties: { work_item_id: { type: 'string', minLength: 1, maxLength: 128, description: 'Its id' } } },
-  response: { title: 'WorkItemTitle', type: 'object', required: ['title'], additionalProperties: false,
-    properties: { title: { type: 'string', description: 'Its title' } } },
-  example: { request: { work_item_id: '${WORK_ITEM}' }, data: { title: '${title}' } },
-  refusals: [{ summary: 'It does not exist', explanation: { name: 'workItemNotFound', values: { workItemId: 'none' } } }],
-} as const satisfies Operation;
-`;
-
-const HANDLER = `import { createOperationHandler } from '../../http/call.ts';
-import { refusal } from '../../http/errors.ts';
-import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { Deps } from '../../deps.ts';
-import { withSignal } from '../../table/client.ts';
-import { keys } from '../../table/keys.ts';
-import { getRow } from '../../table/read.ts';
-import { getWorkItemTitle } from './schema.ts';
-import validate from './validate-${NAME}.ts';
-
-const createRead = ({ table }: Deps) =>
-  async ({ body, caller, signal }: Call<RequestOf<typeof getWorkItemTitle>>) => {
-    const { work_item_id: workItemId } = body;
-    const row = await getRow(withSignal(table, signal), keys.workItem(caller.accountId, workItemId));
-    if (!row || row.deleted_at_ms !== undefined) throw refusal('workItemNotFound', { workItemId });
-    return { data: { title: row.title } };
-  };
-
-export const createHandler = (deps: Deps): Handler =>
-  createOperationHandler(getWorkItemTitle, { validate, operate: createRead(deps) }, deps);
-`;
-
-const FUNCTION = `import { createHandler } from '../lib/operations/${NAME}/handler.ts';
-import { createDeps } from '../lib/deps.ts';
-
-export const handler = createHandler(await createDeps({ connections: 1 }));
-`;
-
-const TEST = `import { expect, it } from 'vitest';
-import { getWorkItemTitle } from '../../../lib/operations/${NAME}/schema.ts';
-import { keys } from '../../../lib/table/keys.ts';
-import { newCaller } from '../../support/accounts.ts';
-import { expectData, expectEnvelope } from '../../support/answers.ts';
-import { callAlone, handlersOver, newDouble, put, testDeps } from '../../support/service.ts';
-
-it('the title of a work item is read, unless it is deleted', async () => {
-  const table = newDouble();
-  const { account, appKey } = await newCaller(table);
-  const read = () => callAlone(handlersOver(testDeps(table)), getWorkItemTitle, { appKey, body: { work_item_id: 'w' } });
-  const row = { work_item_id: 'w', version: 3, title: 't' };
-  await put(table, keys.workItem(account, 'w'), row);
-  expect(expectData(getWorkItemTitle, await read())).toEqual({ title: 't' });
-  await put(table, keys.workItem(account, 'w'), { ...row, deleted_at_ms: 1 });
-  expectEnvelope(await read(), 400, 'ResourceNotFound');
-});
-`;
-
-const SECTION = `import { refused } from '../../answers.ts';
-import { object, text } from '../../contract.ts';
-import type { OperationSection } from '../../requirement.ts';
-import { MISSING, needsKey, refuses } from '../common.ts';
-
-export const section: OperationSection = {
-  heading: '${HEADING}',
-  path: '${PATH}',
-  data: object({ title: text }),
-  requirements: {
-    'work_item_id: required, 1 to 128 characters': refuses('${PATH}', 'work_item_id', [undefined, '', 7]),
-    'A work item that does not exist': async (api) =>
-      refused(await api.call('${PATH}', { work_item_id: MISSING.work_item_id }), 'ResourceNotFound'),
-    '401 Unauthorized': needsKey,
-  },
-};
-`;
-
+const NAME = 'count-letters';
+const FOLDER = `lib/operations/${NAME}`;
+const TEST = `test/integration/${NAME}/${NAME}.test.ts`;
+const SECTION = `packages/conformance/src/sections/operations/${NAME}.ts`;
 const README = `
 \`\`\`sh
-curl -s 'http://127.0.0.1:3000${PATH}?app_key=KEY' -H 'Content-Type: application/json' -d '{"work_item_id":"${WORK_ITEM}"}'
+curl -s 'http://127.0.0.1:3000/${NAME}?app_key=KEY' -H 'Content-Type: application/json' -d '{"text":"hello"}'
 \`\`\`
 `;
 
-/** What becomes of each file that the steps name. */
-const EDITS: Readonly<Record<string, (before: string) => string>> = {
-  'lib/operations/NAME/schema.ts': () => SCHEMA,
-  'lib/operations/index.ts': (before) =>
-    before
-      .replace('import { browseFleet }', `import { getWorkItemTitle } from './${NAME}/schema.ts';\n$&`)
-      .replace('  browseFleet,\n', '$&  getWorkItemTitle,\n'),
-  'lib/operations/NAME/handler.ts': () => HANDLER,
-  'functions/NAME.ts': () => FUNCTION,
-  'test/integration/NAME/NAME.test.ts': () => TEST,
-  'packages/conformance/src/sections/operations/NAME.ts': () => SECTION,
-  'README.md': (before) => before + README,
-  'CHANGELOG.md': (before) => `${before}\nIt reads the title of a work item.\n`,
-  'docs/decisions.md': (before) => `${before}\n## Title of a work item\nOne of 0 characters is returned as it is.\n`,
+/** What a person changes: in each file these texts are replaced. */
+const EDITS: Readonly<Record<string, readonly [before: string, after: string][]>> = {
+  [`${FOLDER}/schema.ts`]: [
+    [
+      `  tag: 'Incidents',\n`,
+      `$&  permission: 'letters',
+  rateWindows: [
+    { name: 'hour', limit: 2, seconds: 3_600 },
+    { name: 'day', limit: 30, seconds: 86_400 },
+  ],\n`,
+    ],
+    [
+      `[{ actions: ['GetItem'], on: ['appKey'] }]`,
+      `[{ actions: ['GetItem'], on: ['appKey', 'rateCount'] }, { actions: ['UpdateItem'], on: ['rateCount'] }]`,
+    ],
+    [
+      `description: 'Any text' } }`,
+      `description: 'Any text' },
+       least: { type: 'integer', minimum: 0, maximum: 128, default: 0, description: 'Letters that the text must have' } }`,
+    ],
+    [
+      'refusals: []',
+      `refusals: [{ summary: 'The text has fewer letters', explanation: { name: 'tooFewLetters', values: { least: 9 } } }]`,
+    ],
+  ],
+  [`${FOLDER}/handler.ts`]: [
+    [`call.ts';\n`, `$&import { refusal } from '../../http/errors.ts';\n`],
+    ['{ text } }: Call<', '{ text, least }, admitted }: Call<'],
+    [
+      '({ data: { text } });',
+      `{
+  await admitted;
+  if (text.length < least) throw refusal('tooFewLetters', { least });
+  return { data: { text } };
+};`,
+    ],
+  ],
+  [TEST]: [
+    ['(text: string)', '(text: string, least = 0)'],
+    ['body: { text }', 'body: { text, least }'],
+    [
+      `  expectEnvelope(await call(''),`,
+      `  expectEnvelope(await call('a', 2), 400, 'InvalidParameter');
+  expectEnvelope(await call('a'), 429, 'RequestTooFrequently');\n$&`,
+    ],
+  ],
+  'lib/model/account.ts': [[`'monit', 'feed'`, `$&, 'letters'`]],
+  'lib/http/errors.ts': [
+    ['  workItemNotFound: ', `  tooFewLetters: 'InvalidParameter' as CodeWith<{ least: number }>,\n$&`],
+  ],
+  'test/unit/http/messages.test.ts': [['  workItemNotFound: ', '  tooFewLetters: { least: 9 },\n$&']],
+  ...Object.fromEntries(
+    ['en', 'de', 'zh-cn'].map((language) => [
+      `lib/http/messages/${language}.ts`,
+      [['    workItemNotFound: ', `    tooFewLetters: ({ least }) => \`At least \${least} letters are needed.\`,\n$&`]],
+    ]),
+  ),
+  'README.md': [['## Run it', `$&\n${README}`]],
 };
-/** What the commands write. */
-const GENERATED = [`lib/operations/${NAME}/validate-${NAME}.ts`, 'openapi.json', 'packages/client/src/types.ts'];
-const named = (text: string) => text.replaceAll('NAME', NAME).replaceAll('HEADING', HEADING);
+/** What the command writes or changes besides, and what it generates. */
+const WRITTEN = [
+  ...[`functions/${NAME}.ts`, 'lib/operations/index.ts', SECTION],
+  ...[`${FOLDER}/validate-${NAME}.ts`, 'openapi.json', 'packages/client/src/types.ts'],
+];
+const TESTS = `test/unit/operations generated-files grants unit/http/messages integer-fields http/description infra/functions infra/monitoring infra/bundles ${TEST}`;
 
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'new-operation-'));
 const copy = temporary.path;
@@ -138,50 +93,39 @@ for (const file of files) if (existsSync(join(root, file))) cpSync(join(root, fi
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 await inCopy('git init --quiet && git add --all');
 
-function write(file: string): void {
-  const edit = EDITS[file];
-  assert.ok(edit, `a step names ${file}, which this walk does not write`);
-  const path = join(copy, named(file));
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, edit(existsSync(path) ? readFileSync(path, 'utf8') : ''));
+function edit(file: string): void {
+  const path = join(copy, file);
+  let content = readFileSync(path, 'utf8');
+  for (const [before, after] of EDITS[file] ?? []) {
+    assert.ok(content.includes(before), `${file} has no ${before}`);
+    content = content.replace(before, after);
+  }
+  writeFileSync(path, content);
 }
 
-/** What `test/unit/operations` says that the operation lacks. */
-async function missingParts(): Promise<string[]> {
-  const output = await inCopy('npm test -- test/unit/operations 2>&1 || true');
-  return [...output.matchAll(/"([^"]+ has no [^"]+)"/g)].map(([, text = '']) => text);
-}
-/** All that is missing after a step, by name. Other steps leave the parts that follow them to the last one, which must find none. */
-const MISSING_AFTER: Readonly<Record<number, readonly string[]>> = {
-  2: [
-    'lib/operations/NAME/handler.ts',
-    'functions/NAME.ts',
-    'test in test/integration/NAME/',
-    'section in the certificate: packages/conformance/src/sections/operations/NAME.ts',
-    'curl in README.md',
-  ],
-};
+await inCopy(`npm run new-operation ${NAME}`);
+// What the command writes works before it is changed, and the test of all parts names the one that is left to a person.
+await inCopy('npm run check');
+const tested = stripVTControlCharacters(await inCopy(`npm test -- test/unit/operations ${TEST} 2>&1 || true`));
+assert.match(tested, /count-letters has no curl in README\.md/);
+assert.match(tested, /Tests +1 failed \| 1 passed/);
+process.stdout.write('ok the command\n');
 
-const [, section = ''] =
-  /^## A new operation\n(.*?)\n## /ms.exec(readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')) ?? [];
-const steps = [...section.matchAll(/^\d\. .*(?:\n {3}.*)*/gm)].map(([step]) => step.replaceAll('\n   ', ' '));
-const written = new Set<string>();
-for (const [index, step] of steps.entries()) {
-  for (const [, code = ''] of step.matchAll(/`([^`]+)`/g))
-    if (/^npm .* /.test(code)) await inCopy(named(code));
-    else if (/^[\w/.-]+\.(ts|md)$/.test(code)) {
-      write(code);
-      written.add(code);
-    }
-  const missing = MISSING_AFTER[index + 1];
-  if (missing)
-    assert.deepEqual(
-      await missingParts(),
-      missing.map((part) => named(`NAME has no ${part}`)),
-    );
-  process.stdout.write(`ok ${step}\n`);
-}
-assert.deepEqual([...written].sort(), Object.keys(EDITS).sort(), 'the steps name each file');
+edit(`${FOLDER}/schema.ts`);
+const unlisted = await inCopy('npm run generate 2>&1 || true');
+assert.match(unlisted, /count-letters has the refusal tooFewLetters: add it to REFUSALS of lib\/http\/errors\.ts/);
+for (const file of Object.keys(EDITS).slice(1)) edit(file);
+await inCopy('npm run generate && npm run fix && npm run check');
+await inCopy(`npm test -- ${TESTS}`);
+process.stdout.write('ok an integer field, a permission, exact limits and a refusal\n');
+
+for (const [name, message] of [
+  ['', 'Give the name of the operation'],
+  ['Count', '"Count" is no name of an operation'],
+  [NAME, `${NAME} is taken: ${FOLDER}/schema.ts exists`],
+  ['finish-merges', 'finish-merges is taken: functions/finish-merges.ts exists'],
+] as const)
+  assert.ok((await inCopy(`npm run new-operation ${name} 2>&1 || true`)).includes(message), message);
 const changed = (await inCopy('git add --all --intent-to-add && git diff --name-only')).trim().split('\n');
-assert.deepEqual(changed.sort(), [...Object.keys(EDITS).map(named), ...GENERATED].sort());
-process.stdout.write(`ok ${written.size} files by hand\n`);
+assert.deepEqual(changed.sort(), [...Object.keys(EDITS), ...WRITTEN].sort());
+process.stdout.write(`ok ${Object.keys(EDITS).length} files by hand\n`);

@@ -58,6 +58,11 @@ function commonExamples(operation: Operation): Partial<Record<ErrorCode, ErrorEx
 export function errorExamples(operation: Operation): [code: ErrorCode, example: ErrorExample][] {
   const examples = commonExamples(operation);
   for (const { summary, explanation } of operation.refusals) {
+    // The scripts run before the compiler has checked the schema.
+    if (!(explanation.name in en.explain) || !codeOf(explanation.name))
+      throw new Error(
+        `${operation.name} has the refusal ${explanation.name}: add it to REFUSALS of lib/http/errors.ts and to each catalog of lib/http/messages/`,
+      );
     const code = codeOf(explanation.name);
     examples[code] = { summary, message: messageOf(en, { code, explanation }) };
   }

@@ -25,11 +25,13 @@ export interface Operation {
   /** Such as `merge-alerts`: also the name of the function's file. */
   readonly name: string;
   readonly method: 'POST';
+  /** `/alert/info` */
   readonly path: `/${string}`;
-  /** A few words for a list of operations, such as `Merge alerts into an incident`. */
+  /** For a list of operations, at least 16 characters: `Read an alert by its id`. */
   readonly summary: string;
   /** Markdown: what the schemas of request and response do not say. */
   readonly description: string;
+  /** `Incidents` */
   readonly tag: Tag;
   /** The permission that the account needs, such as `monit`; absent: any valid key may call. */
   readonly permission?: (typeof PERMISSIONS)[number];
@@ -64,12 +66,13 @@ export interface Operation {
   readonly idempotent?: boolean;
   /** Whether its calls change the account's data: they are refused while writes are frozen. */
   readonly writes?: boolean;
+  /** Schema of the body; fields with a `default` are filled in: `{ title: 'AlertInfoRequest', type: 'object', properties: { … } }`. */
   readonly request: JSONSchema & { readonly properties: object };
-  /** Schema of `data` in a successful response. */
+  /** Schema of `data` in a successful response, with `additionalProperties: false` in each object. */
   readonly response: JSONSchema;
-  /** Headers that only this operation's successful responses have. */
+  /** Headers that only this operation's successful responses have: `['Age']`. */
   readonly headers?: readonly 'Age'[];
-  /** A request that the sample data can answer, and the `data` of its response. */
+  /** A request that the sample data can answer, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
   readonly example: { readonly request: object; readonly data: unknown };
   /**
    * Why a call that fits the schemas may be refused, at most one reason for each error code, as examples for openapi.json. What `permission`,
