@@ -210,7 +210,7 @@ export const shardsOf = <Partition>(partition: (account: Int64, shard: string) =
 export interface ParsedKey {
   kind: RowKind;
   account?: Int64;
-  parts: Value[];
+  values: Value[];
 }
 
 const KINDS_OF_PATTERN = /* @__PURE__ */ Map.groupBy(ROW_KINDS, (kind) => patterns[kind]);
@@ -225,7 +225,7 @@ export function parseKey({ pk, sk }: Key): ParsedKey | undefined {
   if (!kind) return undefined;
   const { read, accountIn } = DECLARATIONS[kind];
   const account = accountIn?.(sk) ?? (digits === undefined ? undefined : toInt64(digits));
-  return { kind, ...(account !== undefined && { account }), parts: read(sk, rest ?? '') };
+  return { kind, ...(account !== undefined && { account }), values: read(sk, rest ?? '') };
 }
 
 /** Whether a row, of whatever kind, belongs to an account: its partition, its key or its attribute says so. */

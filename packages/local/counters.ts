@@ -20,7 +20,7 @@ export function createCounters(now: () => number = Date.now) {
     },
     /** @param message the message of the merge queue, which is the key of the merge's history entry */
     addFailedAttempt(message: string, { name: error }: Error): void {
-      const [incidentId, sequence] = parseKey(JSON.parse(message) as Key)?.parts ?? [];
+      const [incidentId, sequence] = parseKey(JSON.parse(message) as Key)?.values ?? [];
       attempts.set(message, { incident_id: String(incidentId), sequence: Number(sequence), error, at_ms: now() });
     },
     attempts: () => [...attempts.values()],

@@ -176,8 +176,14 @@ const ALERTS = ['p99 above threshold', 'error rate above 5 %', 'health check fai
 
 /** The statuses of those alerts that have keys, by their indexes. */
 const STATUSES: Readonly<Record<number, 'Critical' | 'Warning' | 'Info' | 'Ok'>> = {
-  ...{ 0: 'Critical', 1: 'Warning', 2: 'Info', 3: 'Ok' },
-  ...{ 12: 'Warning', 13: 'Critical', 14: 'Warning', 15: 'Info' },
+  0: 'Critical',
+  1: 'Warning',
+  2: 'Info',
+  3: 'Ok',
+  12: 'Warning',
+  13: 'Critical',
+  14: 'Warning',
+  15: 'Info',
 };
 
 /** The first alert is one that the README's notification sends again. */

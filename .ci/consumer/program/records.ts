@@ -8,9 +8,14 @@ type Result = components['schemas']['FeedResult'];
 /** A record of each kind that is sent often, all fields of an alert, and a field of its sender in a work item. */
 const records: Body['records'] = [
   {
-    ...{ kind: 'alert', alert_key: 'disk db-7', alert_status: 'Critical', title: 'Disk 7 is full', at_ms: Date.now() },
+    kind: 'alert',
+    alert_key: 'disk db-7',
+    alert_status: 'Critical',
+    title: 'Disk 7 is full',
+    at_ms: Date.now(),
     ...{ description: '98 % used', labels: { host: 'db-7' }, source_url: 'https://grafana.example.com/d/7' },
-    ...{ started_at_ms: Date.now() - 1_000, incident_at_ms: Date.now() },
+    started_at_ms: Date.now() - 1_000,
+    incident_at_ms: Date.now(),
   },
   { kind: 'host', host_id: 'h', agent_version: '1', edge_cluster: 'c', enabled: true, snapshot_ready: true },
   { kind: 'host', host_id: 'h', retired: true },

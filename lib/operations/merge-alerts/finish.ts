@@ -165,9 +165,9 @@ export function createFinishMerges(
 /** The merge whose entry a message names; undefined: the message is malformed. */
 function mergeOf(body: string): PendingEntryId | undefined {
   try {
-    const { kind, account, parts = [] } = parseKey(JSON.parse(body) as Key) ?? {};
+    const { kind, account, values = [] } = parseKey(JSON.parse(body) as Key) ?? {};
     if (kind !== 'historyEntry' || account === undefined) return undefined;
-    return { account, entryId: { incidentId: String(parts[0]), sequence: Number(parts[1]) } };
+    return { account, entryId: { incidentId: String(values[0]), sequence: Number(values[1]) } };
   } catch {
     return undefined;
   }

@@ -180,7 +180,7 @@ export async function listAppKeys(table: Table, account: AccountRow) {
   return [...rows.values()]
     .filter(({ account_id }) => account_id === account.account_id)
     .map(({ pk, last_digits = '', created_at = 0, expires_at, revoked_at, lifetime, note, last_used_at }) => {
-      const hash = String(parseKey({ pk, sk: '' })?.parts[0]);
+      const hash = String(parseKey({ pk, sk: '' })?.values[0]);
       const times = { created_at, expires_at, revoked_at, lifetime, last_used_at };
       return { hash, app_key_id: appKeyIdOf(hash), last_digits, ...times, note };
     });

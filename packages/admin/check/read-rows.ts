@@ -141,13 +141,13 @@ export async function readAccountRows(
     );
     for await (const { Items = [] } of pages)
       for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | 'logHead'>[]) {
-        const { kind, account, parts = [] } = parseKey(row) ?? {};
+        const { kind, account, values = [] } = parseKey(row) ?? {};
         const [appKey] = ofKind('appKey', [row]);
-        if (appKey) appKeys.set(String(parts[0]), appKey);
+        if (appKey) appKeys.set(String(values[0]), appKey);
         if (kind === 'listedAccount' && account !== undefined) listed.add(account);
         for (const accountRow of ofKind('account', [row])) accounts.set(accountRow.account_id, accountRow);
         if (kind === 'historyEntry' && account !== undefined)
-          histories.set(account, (histories.get(account) ?? new Set()).add(String(parts[0])));
+          histories.set(account, (histories.get(account) ?? new Set()).add(String(values[0])));
         const owner = appKey?.account_id ?? account;
         if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, undefined);
       }
@@ -162,7 +162,7 @@ export async function readRowsOfAccount(table: Table, account: Int64): Promise<A
   const hashes = [...(row?.app_keys ?? [])];
   const { rows } = await batchGet(table, [listKey, ...hashes.map(keys.appKey)]);
   const appKeys = ofKind('appKey', [...rows.values()]).map(
-    (appKey) => [String(parseKey(appKey)?.parts[0]), appKey] as const,
+    (appKey) => [String(parseKey(appKey)?.values[0]), appKey] as const,
   );
   return {
     listed: new Set(rows.of(listKey) ? [account] : []),

@@ -7,7 +7,7 @@ import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audit-trail.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
-import { type Part, textOf } from './output.ts';
+import { type Shown, textOf } from './output.ts';
 import { confirmWrite, connectTarget, operatorOf, type Target, type TargetOptions } from './target.ts';
 
 /** What a command's action gets. */
@@ -34,7 +34,7 @@ export interface AccountOptions {
 /** What a command that reads prints: as JSON or as text. */
 export interface ReadResult {
   readonly json: unknown;
-  readonly show: Part | readonly Part[];
+  readonly show: Shown | readonly Shown[];
 }
 
 /** What a command that writes prints: what it has written, or in a dry run would write. */

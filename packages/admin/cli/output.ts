@@ -5,7 +5,7 @@ import { type Cell, type Fields, isList, type Table } from '../text/table.ts';
 import { type Io, say } from './io.ts';
 
 /** What a command prints: a sentence, a table or the fields of one thing. */
-export type Part = string | Table | Fields;
+export type Shown = string | Table | Fields;
 
 const GAP = '  ';
 /** A column is not made wider than this for the sake of a few long values, each of which then takes more room in its row. */
@@ -84,7 +84,7 @@ function aligned(rows: readonly (readonly Cell[])[], width?: number): string {
 }
 
 /** What a command prints of a part. @param width of the terminal, into which a table is to fit; absent: not a terminal */
-export function textOf(part: Part, width?: number, isTitled = true): string {
+export function textOf(part: Shown, width?: number, isTitled = true): string {
   if (typeof part === 'string') return printable(part);
   const title = part.title === undefined || !isTitled ? '' : `${part.title}\n`;
   if ('fields' in part) {

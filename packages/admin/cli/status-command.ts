@@ -1,5 +1,5 @@
 import { WINDOW_MINUTES } from '../status/measured.ts';
-import { known, type Part, readStatus, type Status, withAttempt } from '../status/status.ts';
+import { known, type Reading, readStatus, type Status, withAttempt } from '../status/status.ts';
 import { callsTable, figuresOf, tablesOf } from '../status/summary.ts';
 import { timeText } from '../text/printable.ts';
 import type { Table } from '../text/table.ts';
@@ -29,8 +29,8 @@ async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
 
 /** Parts that could not be read have an `error` in place of their value. */
 function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string) {
-  const jsonOfPart = <Value>(part: Part<Value> | undefined) =>
-    part === undefined ? null : 'value' in part ? (part.value ?? null) : { error: sentenceOf(part.error) };
+  const jsonOfReading = <Value>(reading: Reading<Value> | undefined) =>
+    reading === undefined ? null : 'value' in reading ? (reading.value ?? null) : { error: sentenceOf(reading.error) };
   const figures = known(measured);
   const merges = known(pending);
   const accountsStatus = known(accounts);
@@ -41,13 +41,13 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
       answers: 'value' in service,
       ...('value' in service ? { ms: service.value } : { problem: service.error.message }),
     },
-    table_read_ms: jsonOfPart(table_ms),
+    table_read_ms: jsonOfReading(table_ms),
     window_minutes: WINDOW_MINUTES,
     figures: figures
       ? { operations: figures.operations, dynamodb: figures.dynamodb ?? null, alarms: figures.alarms ?? null }
-      : jsonOfPart(measured),
-    pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfPart(pending),
-    dead_letters: jsonOfPart(dead_letters),
+      : jsonOfReading(measured),
+    pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfReading(pending),
+    dead_letters: jsonOfReading(dead_letters),
     accounts: accountsStatus
       ? {
           count: accountsStatus.count,
@@ -55,7 +55,7 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
           over_quota: accountsStatus.overQuota,
           expiring_keys: accountsStatus.expiringKeys,
         }
-      : jsonOfPart(accounts),
+      : jsonOfReading(accounts),
   };
 }
 

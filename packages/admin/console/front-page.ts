@@ -2,7 +2,7 @@
 import { readAccounts } from '../accounts/accounts.ts';
 import { type IngestCounts, readIngestStatus } from '../ingest/ingest-status.ts';
 import type { Measured } from '../status/measured.ts';
-import { type Part, part, readStatus } from '../status/status.ts';
+import { type Reading, readingOf, readStatus } from '../status/status.ts';
 import { CALLS, callsTable, type Figure, figureOf, figuresOf, tablesOf } from '../status/summary.ts';
 import { ACCOUNTS, shownAccount } from '../tables/accounts.ts';
 import { countText } from '../text/printable.ts';
@@ -38,7 +38,7 @@ async function statusOf(view: FrontView) {
       now: () => nowMs,
       measure: async () => (await measure()) ?? NO_FIGURES,
     }),
-    ingestQueues && part(() => readIngestStatus(ingestQueues)),
+    ingestQueues && readingOf(() => readIngestStatus(ingestQueues)),
   ]);
   const figures = [...figuresOf(status, errorText), feedFigure(ingestStatus)];
   const tiles = figures.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf);
@@ -55,7 +55,7 @@ const NO_FIGURES: Measured = { operations: [], attempts: [] };
 
 const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
 
-const feedFigure = (counts: Part<IngestCounts> | undefined): Figure =>
+const feedFigure = (counts: Reading<IngestCounts> | undefined): Figure =>
   figureOf('Feed', counts, errorText, ({ ingest: { waiting }, refused }) => {
     const text = `${countText(waiting, 'message')} waiting`;
     if (refused.waiting === 0) return { value: text, isBad: false };

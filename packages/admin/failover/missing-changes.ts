@@ -33,13 +33,15 @@ export async function* missingChanges(from: Table, to: Table, sinceMs: number): 
   const accounts = new Set([...(await listAccounts(from)), ...(await listAccounts(to))]);
   for (const account of accounts) {
     const ofAccount = (kind: MissingChange['kind'], id: string, fields: Partial<MissingChange> = {}) => ({
-      ...{ account_id: account, kind, id },
+      account_id: account,
+      kind,
+      id,
       ...fields,
     });
     const [row, arrived] = [await readAccount(from, account), await readAccount(to, account)];
     if (row && row.revision > (arrived?.revision ?? 0)) yield ofAccount('account', stateOf(row));
     for (const appKey of row ? await appKeysAhead(from, to, row) : [])
-      yield ofAccount('app key', appKeyIdOf(String(parseKey(appKey)?.parts[0])));
+      yield ofAccount('app key', appKeyIdOf(String(parseKey(appKey)?.values[0])));
 
     const pointers = await queryRows(from, partitions.logPointer(account), {
       from: keys.logPointer(account, sinceMs).sk,

@@ -26,8 +26,8 @@ export interface StatusSource {
   readonly deadLetters: () => Promise<number | undefined>;
 }
 
-/** A part of the status: its value, or the error of reading it. */
-export type Part<Value> = { readonly value: Value } | { readonly error: Error };
+/** What was read for the status: the value, or the error. */
+export type Reading<Value> = { readonly value: Value } | { readonly error: Error };
 
 export interface ExpiringKey {
   account_id: Int64;
@@ -44,31 +44,31 @@ export interface AccountsStatus {
   readonly expiringKeys: ExpiringKey[];
 }
 
-/** Reads all parts at once; one that cannot be read does not hide the others. */
+/** Reads all at once; one that cannot be read does not hide the others. */
 export async function readStatus(source: StatusSource) {
   const { table, now } = source;
   const [service, table_ms, measured, pending, dead_letters, accounts] = await Promise.all([
-    source.url === undefined ? undefined : part(() => callService(String(source.url))),
-    part(() => timeRead(table)),
-    source.measure && part(source.measure),
-    part(() => readMergeProgress(table)),
-    part(source.deadLetters),
-    part(() => readAccountsStatus(table, now())),
+    source.url === undefined ? undefined : readingOf(() => callService(String(source.url))),
+    readingOf(() => timeRead(table)),
+    source.measure && readingOf(source.measure),
+    readingOf(() => readMergeProgress(table)),
+    readingOf(source.deadLetters),
+    readingOf(() => readAccountsStatus(table, now())),
   ]);
   return { at_ms: now(), service, table_ms, measured, pending, dead_letters, accounts };
 }
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
 
-/** Reads a part; an error becomes its result. */
-export const part = <Value>(read: () => Promise<Value>): Promise<Part<Value>> =>
+/** Reads something; an error becomes its result. */
+export const readingOf = <Value>(read: () => Promise<Value>): Promise<Reading<Value>> =>
   read().then(
     (value) => ({ value }),
     (error: Error) => ({ error }),
   );
 
-/** The value of a part; undefined if it could not be read. */
-export const known = <Value>(read: Part<Value> | undefined) => (read && 'value' in read ? read.value : undefined);
+/** The value that was read; undefined if it could not be read. */
+export const known = <Value>(read: Reading<Value> | undefined) => (read && 'value' in read ? read.value : undefined);
 
 /**
  * Calls an operation with a random app key. To refuse it, the gateway, authorizer, function and table must work.

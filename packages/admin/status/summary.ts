@@ -3,7 +3,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { PENDING_MERGES } from '../tables/merges.ts';
 import { type Listing, type Table, tableOf } from '../text/table.ts';
 import { type Alarm, type OperationFigures, WINDOW_MINUTES } from './measured.ts';
-import { EXPIRY_WARNING_DAYS, type ExpiringKey, known, type Part, type Status, withAttempt } from './status.ts';
+import { EXPIRY_WARNING_DAYS, type ExpiringKey, known, type Reading, type Status, withAttempt } from './status.ts';
 
 /** What is known of one thing. */
 export interface Figure {
@@ -16,10 +16,10 @@ export interface Figure {
   readonly isBad: boolean;
 }
 
-/** The figure of a part, or why that part is missing. */
+/** The figure of what was read, or why it is missing. */
 export function figureOf<Content>(
   name: string,
-  read: Part<Content> | undefined,
+  read: Reading<Content> | undefined,
   errorText: (error: Error) => string,
   show: (content: Content) => Omit<Figure, 'name'> | undefined,
 ): Figure {
@@ -31,12 +31,12 @@ export function figureOf<Content>(
 /** A count that should be zero. */
 const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), isBad: count > 0 });
 
-/** @param errorText says why a part could not be read */
+/** @param errorText says why it could not be read */
 export function figuresOf(status: Status, errorText: (error: Error) => string): Figure[] {
   const { service, table_ms, measured, dead_letters, pending, accounts } = status;
   const figure = <Content>(
     name: string,
-    read: Part<Content> | undefined,
+    read: Reading<Content> | undefined,
     show: (content: Content) => Omit<Figure, 'name'> | undefined,
   ) => figureOf(name, read, errorText, show);
   const { dynamodb, alarms } = known(measured) ?? {};

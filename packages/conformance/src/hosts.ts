@@ -39,14 +39,22 @@ type Inventory = Omit<HostRow, 'host_id'>;
 
 /** The inventory of a host that reports. */
 const running = (agent_version: string, edge_cluster: string, changes: Partial<Inventory> = {}): Inventory => ({
-  ...{ agent_version, edge_cluster, enabled: true, snapshot_ready: true },
-  ...{ capability_status: 'running', capture_mode: 'ebpf', report_interval_ms: INTERVAL_MS },
+  agent_version,
+  edge_cluster,
+  enabled: true,
+  snapshot_ready: true,
+  capability_status: 'running',
+  capture_mode: 'ebpf',
+  report_interval_ms: INTERVAL_MS,
   ...changes,
 });
 
 /** The short inventory of a host that never sent a snapshot. */
 const silent = (changes: Partial<Inventory> = {}): Inventory => ({
-  ...{ agent_version: '3.0', edge_cluster: 'core-c', enabled: true, snapshot_ready: false },
+  agent_version: '3.0',
+  edge_cluster: 'core-c',
+  enabled: true,
+  snapshot_ready: false,
   ...changes,
 });
 

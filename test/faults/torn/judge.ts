@@ -114,7 +114,7 @@ export async function* wronglyLetIn(world: World, torn: Items): AsyncGenerator<s
   const copies = ofAccount.map((row) => ({ ...row, revision: row.account_revision ?? 0 }));
   const [newest] = [...copies, ...(account ? [account] : [])].toSorted((a, b) => b.revision - a.revision);
   for (const appKey of world.appKeys) {
-    const row = ofAccount.find((key) => parseKey(key)?.parts[0] === identityOfAppKey(appKey).hash);
+    const row = ofAccount.find((key) => parseKey(key)?.values[0] === identityOfAppKey(appKey).hash);
     const isAllowed = row && account && row.revoked_at === undefined && !newest?.suspended;
     const expected = isAllowed ? `may ${newest?.permissions}` : 'is refused';
     const caller = await createAppKeys(testDeps(world.table)).find(appKey);

@@ -12,12 +12,12 @@ import {
 
 const ACCOUNT = -(2n ** 63n);
 const A = `ACCOUNT#${ACCOUNT}`;
-/** A text that holds what separates the parts of keys. */
+/** A text that holds what separates the values of keys. */
 const TEXT = 'a#b\n7 😀';
 const ID = '1a'.repeat(12);
 
 // Rows outlive code: how a key is written must never change.
-it.each<[kind: RowKind, parts: unknown[], pk: string, sk: string]>([
+it.each<[kind: RowKind, values: unknown[], pk: string, sk: string]>([
   ['account', [], `${A}#ACCOUNT`, 'ACCOUNT'],
   ['audit', [9, TEXT], `${A}#AUDIT`, `000000000000009#${TEXT}`],
   ['lastRecord', ['host'], `${A}#LAST_RECORDS`, 'host'],
@@ -36,11 +36,11 @@ it.each<[kind: RowKind, parts: unknown[], pk: string, sk: string]>([
   ['logHead', [], `${A}#LOG_HEAD`, 'HEAD'],
   ['rateCount', ['browse-fleet', 9], `${A}#RATE#browse-fleet`, '9'],
   ['idempotency', ['merge-alerts', 'ff'], `${A}#IDEMPOTENCY`, 'merge-alerts#ff'],
-])('a key of kind %s keeps its form, and reads back to what it was built from', (kind, parts, pk, sk) => {
-  const key = (keys[kind] as (...parts: unknown[]) => Key)(ACCOUNT, ...parts);
+])('a key of kind %s keeps its form, and reads back to what it was built from', (kind, values, pk, sk) => {
+  const key = (keys[kind] as (...values: unknown[]) => Key)(ACCOUNT, ...values);
   expect([key, parseKey(key)]).toEqual([
     { pk, sk },
-    { kind, account: ACCOUNT, parts },
+    { kind, account: ACCOUNT, values },
   ]);
 });
 
@@ -63,10 +63,10 @@ it('app keys and the list of accounts have partitions of no account', () => {
   const [appKey, listed] = [keys.appKey('ff'), keys.listedAccount(70)];
   expect([appKey, parseKey(appKey)]).toEqual([
     { pk: 'APP_KEY#ff', sk: 'APP_KEY' },
-    { kind: 'appKey', parts: ['ff'] },
+    { kind: 'appKey', values: ['ff'] },
   ]);
   expect(listed).toEqual({ pk: 'ACCOUNTS', sk: '0000000000000000070' });
-  expect(parseKey(listed)).toEqual({ kind: 'listedAccount', account: 70, parts: [] });
+  expect(parseKey(listed)).toEqual({ kind: 'listedAccount', account: 70, values: [] });
 });
 
 it('a key of an unknown form is not parsed, and is of no kind', () => {
