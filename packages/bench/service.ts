@@ -45,21 +45,15 @@ export function benchHandlers(table: Table) {
     timeLimits: PATIENT,
   };
   const handlers = createHandlers(deps);
-  async function send(operation: ListedOperation, appKey: string, body: object) {
-    const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
-    return handlers[operationIdOf(operation.name)](event, {} as Context);
-  }
   return {
-    deps,
     /** Sets the clock forward, so that a new window of the rate limit begins and cached keys and records expire. */
     stepClock(byMs: number): void {
       aheadMs += byMs;
     },
-    /** Calls an operation. @returns its answer, whatever the status */
-    send,
     /** Calls an operation. @throws unless it answers 200 */
     async call(operation: ListedOperation, appKey: string, body: object): Promise<void> {
-      const { statusCode, body: text } = await send(operation, appKey, body);
+      const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
+      const { statusCode, body: text } = await handlers[operationIdOf(operation.name)](event, {} as Context);
       if (statusCode !== 200) throw new Error(`${operation.name}: ${statusCode} ${text}`);
     },
   };
@@ -101,7 +95,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   };
 }
 
-export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
+const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const accountLines = (account_id: number, app_key: string) => [
   JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit'] }),
@@ -109,7 +103,7 @@ export const accountLines = (account_id: number, app_key: string) => [
 ];
 
 /** The live status of the usual size: about 270 bytes. */
-export const statusOf = (nowMs: number) => ({
+const statusOf = (nowMs: number) => ({
   observed_at_ms: nowMs - 350,
   node_count: 40,
   edge_count: 60,
@@ -122,7 +116,7 @@ export const statusOf = (nowMs: number) => ({
 });
 
 /** The inventory of the usual size: about 180 bytes with the key. */
-export const hostInventory = {
+const hostInventory = {
   agent_version: '4.11.2',
   edge_cluster: 'fra-1',
   enabled: true,
