@@ -88,21 +88,10 @@ function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>
   return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${types.includes(type) ? type : 'void'}>;\n`;
 }
 
-/** How a command takes a field of a request: a flag, the text of one or several options, an integer, or JSON. */
-function optionKind(schema: Schema, schemas: Record<string, Schema>): string {
-  const { $ref, type, items } = schema;
-  if (typeof $ref === 'string') return optionKind(schemas[refName($ref)] ?? {}, schemas);
-  if (type === 'array') return optionKind(items as Schema, schemas) === 'text' ? 'texts' : 'json';
-  return { boolean: 'flag', string: 'text', integer: 'integer' }[String(type)] ?? 'json';
-}
-
-function commandOf(operation: DescribedOperation, schemas: Record<string, Schema>): string {
+function commandOf(operation: DescribedOperation): string {
   const { operationId: method, summary } = operation;
-  const { properties = {} } = schemas[requestName(operation)] as { properties?: Record<string, Schema> };
-  const fields = Object.entries(properties).map(([field, schema]) => [field, optionKind(schema, schemas)]);
   const name = method.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const command = { method, summary, fields: Object.fromEntries(fields), isIdempotent: isIdempotent(operation) };
-  return `  ${JSON.stringify(name)}: ${JSON.stringify(command)},\n`;
+  return `  ${JSON.stringify(name)}: ${JSON.stringify({ method, summary, isIdempotent: isIdempotent(operation) })},\n`;
 }
 
 /** A remark that json-schema-to-typescript adds to each definition, and that is removed. */
@@ -144,9 +133,9 @@ export async function clientTypes(): Promise<string> {
     `export interface PlainMethods {\n${Object.values(paths)
       .map(({ post }) => methodOf(post, schemas, names))
       .join('')}}\n`,
-    '/** The operations as commands: the method of each, and how it takes the fields of the request. */',
+    '/** The operations as commands. */',
     `export const COMMANDS: Readonly<Record<string, Command>> = {\n${Object.values(paths)
-      .map(({ post }) => commandOf(post, schemas))
+      .map(({ post }) => commandOf(post))
       .join('')}};\n`,
     '/** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */',
     `export const NUMBER_PATHS: ReadonlySet<string> = new Set([\n${numberPaths(schemas)

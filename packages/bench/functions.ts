@@ -1,15 +1,14 @@
 /**
- * Compares functions with a bare handler that makes the same calls to DynamoDB by the document client, and a page also with a handler of Hono.
- * Each is bundled as deployed, and runs in processes of its own.
+ * Compares functions with a bare handler that makes the same calls to DynamoDB by the document client. Each is bundled as deployed, and runs
+ * in processes of its own.
  */
 
 import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import { DEMO_KEYS } from '../local/sample.ts';
 import { type Bundle, bundle, createRunner, environmentOf, type Runner } from './functions/processes.ts';
-import { createRecorder, linesFor, SUBJECTS, type Subject } from './functions/subjects.ts';
+import { createRecorder, linesFor, SUBJECTS } from './functions/subjects.ts';
 import { measureUnits } from './functions/units.ts';
 import type { Figure } from './run.ts';
 import { eventOf, startBenchService } from './service.ts';
@@ -19,12 +18,6 @@ const ROUNDS = 6;
 /** Calls in each process: a first one, and 80 warm ones. */
 const CALLS = 81;
 
-/** The handlers that ours are compared with. Both make the same calls; only a page is compared with both. */
-const OTHERS = [
-  { name: 'a bare handler', module: 'bare', isFor: () => true },
-  { name: 'Hono with Powertools', module: 'hono', isFor: ({ operation }: Subject) => operation === browseFleet },
-];
-
 export async function run(add: (figure: Figure) => void): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'functions-'));
   const lines = linesFor(CALLS * ROUNDS);
@@ -33,11 +26,9 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     resources.adopt(await startBenchService(lines, endpoint), ({ stop }) => stop());
   const { endpoint, table } = await start();
   const env = environmentOf(endpoint, table.name);
-  const others = await Array.fromAsync(OTHERS, async (other) => {
-    // Each has a table of its own, since a call may be made only once.
-    const record = await createRecorder((await start(endpoint)).table.name, lines, CALLS);
-    return { ...other, record, bundle: await bundle({ module: other.module }, folder.path) };
-  });
+  // The bare handler has a table of its own, since a call may be made only once.
+  const record = await createRecorder((await start(endpoint)).table.name, lines, CALLS);
+  const bare = await bundle({ module: 'bare' }, folder.path);
   for (const subject of SUBJECTS) {
     const { operation, body, stepMs, mostWarm } = subject;
     const { name } = operation;
@@ -45,27 +36,20 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     const runnerOf = (bundle: Bundle, eventOf: (call: number) => object) =>
       createRunner({ bundle, env, calls: CALLS, stepMs, eventOf });
     const ours = runnerOf(await bundle({ operation: name }, folder.path), event);
-    const compared = await Array.fromAsync(
-      others.filter(({ isFor }) => isFor(subject)),
-      async ({ name, bundle, record }) => {
-        const recorded = await record(subject, CALLS * ROUNDS);
-        return { name, runner: runnerOf(bundle, (call) => ({ ...event(call), rounds: recorded[call] })) };
-      },
-    );
-    await inTurns(ROUNDS, [ours.run, ...compared.map(({ runner }) => runner.run)]);
-    for (const { name: baseline, runner } of compared) {
-      const compare = (what: string, unit: string, figureOf: (runner: Runner) => number, most: number) =>
-        add({
-          name: `${name}: ${what}`,
-          value: figureOf(ours),
-          unit,
-          baseline: { name: baseline, value: figureOf(runner) },
-          most,
-        });
-      compare('bundle', 'KB', ({ bundle }) => bundle.bytes / 1024, 1);
-      compare('CPU of init + first call', 'ms', ({ initAndFirst }) => initAndFirst(), 0.85);
-      compare('CPU of a warm call', 'ms', ({ warm }) => warm(), mostWarm);
-    }
+    const recorded = await record(subject, CALLS * ROUNDS);
+    const baseline = runnerOf(bare, (call) => ({ ...event(call), rounds: recorded[call] }));
+    await inTurns(ROUNDS, [ours.run, baseline.run]);
+    const compare = (what: string, unit: string, figureOf: (runner: Runner) => number, most: number) =>
+      add({
+        name: `${name}: ${what}`,
+        value: figureOf(ours),
+        unit,
+        baseline: { name: 'a bare handler', value: figureOf(baseline) },
+        most,
+      });
+    compare('bundle', 'KB', ({ bundle }) => bundle.bytes / 1024, 1);
+    compare('CPU of init + first call', 'ms', ({ initAndFirst }) => initAndFirst(), 0.85);
+    compare('CPU of a warm call', 'ms', ({ warm }) => warm(), mostWarm);
   }
   for (const { what, used, least } of await measureUnits(endpoint))
     for (const [name, value] of Object.entries(least).filter(([, value]) => value > 0))

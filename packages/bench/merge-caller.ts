@@ -1,4 +1,4 @@
-/** A process that sends merges to a service, and reports how they were answered. `fairness.ts` starts it. */
+/** A process that sends merges to a service, and reports how they were answered. `merges.ts` starts it. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
@@ -22,7 +22,6 @@ export interface CallerReport {
   /** Those that were not answered 200. */
   refused: number;
   /** Of each call, in milliseconds. */
-  p50: number;
   p99: number;
 }
 
@@ -63,7 +62,7 @@ async function run(options: CallerOptions): Promise<CallerReport> {
     await (perSecond === undefined ? merging : sleep(1000 / perSecond));
   }
   await Promise.all(merges);
-  return { sent: merges.length, refused, p50: times.percentile(50), p99: times.percentile(99) };
+  return { sent: merges.length, refused, p99: times.percentile(99) };
 }
 
 const [options] = (await once(process, 'message')) as [CallerOptions];

@@ -1,69 +1,119 @@
 /**
- * Merges of one account beside each other. DynamoDB Local answers at once and its transactions never conflict, so those of many small merges go
- * through a proxy that adds latencies and conflicts; all callers run in this process, unlike Lambda. Beside large merges see `fairness.ts`.
+ * Small merges beside large ones of the same account, and whether DynamoDB's limits apply meanwhile. The service, DynamoDB Local and each caller are processes of
+ * their own.
  */
-import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
-import { connectTable } from '../../lib/table/client.ts';
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { startLimitsProxy } from '../../test/limits-proxy/limits-proxy.ts';
-import { type Fairness, measureFairness } from './fairness.ts';
-import { type MergeLoad, runMergeLoad } from './merge-load.ts';
+import { startDynamoDb } from '../local/dynamodb-local.ts';
+import type { CallerOptions, CallerReport } from './merge-caller.ts';
 import type { Figure } from './run.ts';
-import { accountLines, benchHandlers, createAlerts, startBenchService } from './service.ts';
+import { accountLines } from './service.ts';
 
 const ACCOUNT = 1;
-const APP_KEY = 'bench-key-of-merges-0000000000000000';
-/** Assumed latencies of DynamoDB, in milliseconds. Its limits of throughput are switched off. */
-const DYNAMODB = { callMs: 5, transactionMs: 15, writeUnits: 1e9, readUnits: 1e9 };
-const SECOND = { name: 'a second', value: 1_000 };
+const APP_KEY = 'bench-key-of-the-fairness-of-merges-0000';
+const SECONDS = 20;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
-type Add = (figure: Figure) => void;
+const idsFrom = (first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => (first + index).toString(16).padStart(24, '0'));
+const INCIDENTS = idsFrom(1, 20);
+const SMALL = idsFrom(1_000, 400);
 
-function addRefused(add: Add, name: string, { refused, sent }: { refused: number; sent: number }): void {
-  add({ name, value: refused, unit: 'merges', baseline: { name: 'sent', value: sent }, most: 0 });
+interface Fairness {
+  /** Merges of one alert that begin each second. */
+  smallPerSecond: number;
+  /** Alerts of the merges that another caller sends, one after the other. */
+  largeSize: number;
+  /** Whether DynamoDB's limits apply. */
+  isLimited: boolean;
 }
 
-export async function run(add: Add): Promise<void> {
-  await measureSmall(add);
-  await addFairness(add, { smallPerSecond: 5, largeSize: 2_000, isLimited: false });
-  await addFairness(add, { smallPerSecond: 20, largeSize: 400, isLimited: true });
-}
-
-async function measureSmall(add: Add): Promise<void> {
+async function measure({
+  smallPerSecond,
+  largeSize,
+  isLimited,
+}: Fairness): Promise<Record<'small' | 'large', CallerReport>> {
   await using resources = new AsyncDisposableStack();
-  const { table, endpoint } = resources.adopt(await startBenchService(accountLines(ACCOUNT, APP_KEY)), ({ stop }) =>
-    stop(),
-  );
-  const proxy = resources.adopt(await startLimitsProxy(endpoint, DYNAMODB), ({ close }) => close());
-  const proxied = connectTable({ name: table.name, endpoint: proxy.endpoint });
-  resources.defer(() => proxied.client.destroy());
-  const { send } = benchHandlers(proxied);
-  const { ids } = await createAlerts(table, ACCOUNT, 1_000);
-  const incidents = await Promise.all(
-    Array.from({ length: 20 }, async () => (await createAlerts(table, ACCOUNT, 0)).incident),
-  );
-  const small = async (_caller: number, index: number) => {
-    const alert_ids = [ids[index % ids.length]];
-    const { statusCode } = await send(mergeAlerts, APP_KEY, { alert_ids, incident_id: incidents[index % 20] });
-    return statusCode;
-  };
-
-  const alone = await runMergeLoad({ seconds: 5, smallPerSecond: 2 }, { small });
-  const mergeAlone = { name: 'p50 of a merge alone', value: alone.small.times.percentile(50) };
-  async function addLoad(name: string, load: MergeLoad, most: number) {
-    const { refused, sent, times } = (await runMergeLoad(load, { small })).small;
-    addRefused(add, `${name}: refused`, { refused, sent });
-    add({ name: `${name}: p99`, value: times.percentile(99), unit: 'ms', baseline: mergeAlone, most });
-  }
-  await addLoad('20 small a second', { seconds: 30, smallPerSecond: 20 }, 10);
-  // All 40 write the same row, so they are committed one after another.
-  await addLoad('40 small at once', { seconds: 1, smallPerSecond: 40, atOnce: true }, 25);
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'));
+  resources.defer(() => rm(folder, { recursive: true }));
+  const large = idsFrom(100_000, largeSize);
+  const data = join(folder, 'data.ndjson');
+  await writeFile(data, linesWith([...SMALL, ...large]).join('\n'));
+  let { endpoint } = resources.adopt(await startDynamoDb(), ({ stop }) => stop());
+  if (isLimited) ({ endpoint } = resources.adopt(await startLimitsProxy(endpoint), ({ close }) => close()));
+  const { url } = resources.adopt(await startService(data, endpoint), ({ stop }) => stop());
+  const caller = { url, appKey: APP_KEY, incidentIds: INCIDENTS };
+  const smallCaller = { ...caller, alertIds: SMALL, size: 1, perSecond: smallPerSecond };
+  await call({ ...smallCaller, seconds: 1 }); // loads the function
+  const [ofSmall, ofLarge] = await Promise.all([
+    call({ ...smallCaller, seconds: SECONDS }),
+    call({ ...caller, alertIds: large, size: largeSize, seconds: SECONDS }),
+  ]);
+  return { small: ofSmall, large: ofLarge };
 }
 
-async function addFairness(add: Add, fairness: Fairness): Promise<void> {
+function linesWith(alertIds: readonly string[]): string[] {
+  const line = (kind: string, fields: object) => JSON.stringify({ kind, account_id: ACCOUNT, ...fields });
+  return [
+    ...accountLines(ACCOUNT, APP_KEY),
+    ...INCIDENTS.map((incident_id) => line('incident', { incident_id, title: 'Checkout is down' })),
+    ...alertIds.map((alert_id) => line('alert', { alert_id, title: 'p99 above threshold' })),
+  ];
+}
+
+/** Runs what `npm start` does. */
+async function startService(data: string, endpoint: string) {
+  const child = spawn(process.execPath, ['packages/local/start.ts', '--port', '0', '--data', data], {
+    cwd: root,
+    env: { ...process.env, DYNAMODB_ENDPOINT: endpoint },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  let output = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+      const [, url] = /Serving at (\S+).*Press Ctrl-C/s.exec(output) ?? [];
+      if (url !== undefined) resolve(url);
+    });
+    void ended.then(() => reject(new Error(`the service has ended: ${output}`)));
+  });
+  return {
+    url,
+    async stop() {
+      child.kill();
+      await ended;
+    },
+  };
+}
+
+async function call(options: CallerOptions): Promise<CallerReport> {
+  const child = fork(fileURLToPath(new URL('./merge-caller.ts', import.meta.url)));
+  const ended = once(child, 'exit');
+  child.send(options);
+  const [report] = (await Promise.race([once(child, 'message'), ended])) as [CallerReport | number];
+  await ended;
+  if (typeof report === 'number') throw new Error(`a caller has ended with exit code ${report}`);
+  return report;
+}
+
+export async function run(add: (figure: Figure) => void): Promise<void> {
+  await addFigures(add, { smallPerSecond: 5, largeSize: 2_000, isLimited: false });
+  await addFigures(add, { smallPerSecond: 20, largeSize: 400, isLimited: true });
+}
+
+async function addFigures(add: (figure: Figure) => void, fairness: Fairness): Promise<void> {
   const { smallPerSecond, largeSize, isLimited } = fairness;
-  const { small, large } = await measureFairness(fairness);
+  const { small, large } = await measure(fairness);
   const load = `${smallPerSecond} small a second beside a caller of ${largeSize}${isLimited ? ', with limits' : ''}`;
-  addRefused(add, `${load}: refused`, small);
-  add({ name: `${load}: p99`, value: small.p99, unit: 'ms', baseline: SECOND, most: 1 });
-  addRefused(add, `${load}: large ones refused`, large);
+  const addRefused = (name: string, { refused, sent }: CallerReport) =>
+    add({ name, value: refused, unit: 'merges', baseline: { name: 'sent', value: sent }, most: 0 });
+  addRefused(`${load}: refused`, small);
+  add({ name: `${load}: p99`, value: small.p99, unit: 'ms', baseline: { name: 'a second', value: 1_000 }, most: 1 });
+  addRefused(`${load}: large ones refused`, large);
 }

@@ -45,21 +45,15 @@ export function benchHandlers(table: Table) {
     timeLimits: PATIENT,
   };
   const handlers = createHandlers(deps);
-  async function send(operation: ListedOperation, appKey: string, body: object) {
-    const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
-    return handlers[operationIdOf(operation.name)](event, {} as Context);
-  }
   return {
-    deps,
     /** Sets the clock forward, so that a new window of the rate limit begins and cached keys and records expire. */
     stepClock(byMs: number): void {
       aheadMs += byMs;
     },
-    /** Calls an operation. @returns its answer, whatever the status */
-    send,
     /** Calls an operation. @throws unless it answers 200 */
     async call(operation: ListedOperation, appKey: string, body: object): Promise<void> {
-      const { statusCode, body: text } = await send(operation, appKey, body);
+      const event = eventOf(operation, appKey, body) as unknown as APIGatewayProxyEvent;
+      const { statusCode, body: text } = await handlers[operationIdOf(operation.name)](event, {} as Context);
       if (statusCode !== 200) throw new Error(`${operation.name}: ${statusCode} ${text}`);
     },
   };

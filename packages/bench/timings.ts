@@ -35,7 +35,6 @@ export function createTimes() {
       return result;
     },
     percentile: (percent: number) => took.percentile(percent) / 1_000,
-    mean: () => took.mean / 1_000,
     meanCpu: () => cpu.mean / 1_000,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The page of the local gateway: the API reference, which is Swagger UI from its npm package and calls this service. It
- * uses no external resources.
+ * The page of the local gateway: the API reference, which is Swagger UI from its npm package and calls this service. It uses no external
+ * resources.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -75,7 +75,10 @@ html.dark-mode .swagger-ui .headers td { color: #e4e6e6; }
 </style>
 </head>
 <body>
-<header><nav aria-label="Links"><h1>Incident, monitoring and RUM</h1> <a href="/openapi.json">OpenAPI</a></nav><h2 class="unseen">Reference</h2></header>
+<header><nav aria-label="Links">
+<h1>Incident, monitoring and RUM</h1>
+<a href="/openapi.json">OpenAPI</a>
+</nav><h2 class="unseen">Reference</h2></header>
 <div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script nonce="${nonce}">
@@ -136,9 +139,7 @@ const ui = SwaggerUIBundle({
 </html>
 `;
 
-const HTML = { 'Content-Type': 'text/html; charset=utf-8' };
-
-/** Answers a request for a page or what belongs to it. @returns whether it was such a request */
+/** Answers a request for the page or what belongs to it. @returns whether it was such a request */
 export function answerDocs(
   path: string,
   appKey: string | undefined,
@@ -151,7 +152,7 @@ export function answerDocs(
     response.writeHead(302, { Location: '/docs' }).end();
   else if (path === '/docs' || path === '/docs/') {
     const nonce = randomBytes(16).toString('base64');
-    const headers = { ...HTML, 'Content-Security-Policy': policyOf(nonce) };
+    const headers = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policyOf(nonce) };
     response.writeHead(200, headers).end(docsPage(appKey, nonce));
   } else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
   else return false;

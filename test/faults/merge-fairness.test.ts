@@ -9,11 +9,11 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
 import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { type LoadResult, type MergeLoad, runMergeLoad } from '../../packages/bench/merge-load.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { testDeps } from '../support/service.ts';
 import { connectDouble, type Request, type Send, type Transaction } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
+import { type LoadResult, type MergeLoad, runMergeLoad } from './merge-load.ts';
 
 // vitest's timers do not reach imports from this module.
 vi.mock('node:timers/promises', () => ({

@@ -57,7 +57,6 @@ const ONE_LINE = /^\P{C}+\n$/u;
 const MERGES: [name: string, words: (file: string) => string[]][] = [
   ['merge-from-file.mjs', (file) => [...node('merge-from-file'), INCIDENT, file]],
   ['merge-from-file.sh', (file) => [...bash('merge-from-file'), INCIDENT, file]],
-  ['the command merge', (file) => [...command('merge'), INCIDENT, '--alerts', file]],
 ];
 const FLEETS: typeof MERGES = [
   ['stale-hosts.mjs', () => node('stale-hosts')],

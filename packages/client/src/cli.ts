@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /** The command-line program, made of the client. */
-import { ALERTS_HELP, alert, alerts } from './command/alerts.ts';
+import { ALERTS_HELP, alerts } from './command/alerts.ts';
 import { EXIT } from './command/exit-codes.ts';
 import { FLEET_HELP, fleet } from './command/fleet.ts';
-import { MERGE_HELP, merge } from './command/merge.ts';
 import { callOperation, OPERATIONS_HELP } from './command/operation.ts';
 import { UsageError } from './command/output.ts';
 import { RECORDS_HELP, records } from './command/records.ts';
@@ -13,7 +12,7 @@ import { COMMANDS } from './types.ts';
 const HELP = `Usage: incident-monitoring-rum-client COMMAND [OPTION...]
 
 Commands:
-${FLEET_HELP}${ALERTS_HELP}${MERGE_HELP}${RECORDS_HELP}
+${FLEET_HELP}${ALERTS_HELP}${RECORDS_HELP}
 ${OPERATIONS_HELP}
   --json                       print JSON, errors too: lists print a line for each item
   --help
@@ -31,8 +30,6 @@ Example: APP_KEY=... incident-monitoring-rum-client fleet --status stale --statu
 const commands = new Map<string, (args: string[]) => Promise<void>>([
   ['fleet', fleet],
   ['alerts', alerts],
-  ['alert', alert],
-  ['merge', merge],
   ['records', records],
   ...Object.entries(COMMANDS).map(
     ([name, command]) => [name, (args: string[]) => callOperation(command, args)] as const,

@@ -76,8 +76,6 @@ export interface Command {
   /** Name of the client's method. */
   readonly method: string;
   readonly summary: string;
-  /** How an option's text becomes the field of the request: `texts` is a list of repeated options. */
-  readonly fields: Readonly<Record<string, 'flag' | 'text' | 'texts' | 'integer' | 'json'>>;
   readonly isIdempotent: boolean;
 }
 

@@ -881,16 +881,16 @@ export interface PlainMethods {
   getAlert(request: AlertInfoRequest, options?: CallOptions): Promise<AlertItem>;
 }
 
-/** The operations as commands: the method of each, and how it takes the fields of the request. */
+/** The operations as commands. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  "browse-fleet": {"method":"browseFleet","summary":"List the hosts of the account with the state of their network-topology collection","fields":{"cursor":"text","limit":"integer","scan_limit":"integer","statuses":"texts","agent_versions":"texts","edge_clusters":"texts","capture_modes":"texts"},"isIdempotent":false},
-  "get-rum-resource": {"method":"getRumResource","summary":"Read the account's RUM plan, quotas and usage","fields":{"no_cache":"flag"},"isIdempotent":false},
-  "delete-work-item": {"method":"deleteWorkItem","summary":"Soft-delete a work item","fields":{"work_item_id":"text","version":"integer"},"isIdempotent":false},
-  "send-records": {"method":"sendRecords","summary":"Send records to the feed","fields":{"records":"json"},"isIdempotent":false},
-  "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","fields":{"alerts":"json"},"isIdempotent":false},
-  "list-alerts": {"method":"listAlerts","summary":"List open alerts","fields":{"limit":"integer","search_after_ctx":"text","asc":"flag","is_active":"flag","alert_severity":"text","alert_ids":"texts","alert_keys":"texts"},"isIdempotent":false},
-  "get-alert": {"method":"getAlert","summary":"Read an alert by its id","fields":{"alert_id":"text"},"isIdempotent":false},
-  "merge-alerts": {"method":"mergeAlerts","summary":"Merge alerts into an incident","fields":{"alert_ids":"texts","incident_id":"text","comment":"text","owner_id":"integer","title":"text"},"isIdempotent":true},
+  "browse-fleet": {"method":"browseFleet","summary":"List the hosts of the account with the state of their network-topology collection","isIdempotent":false},
+  "get-rum-resource": {"method":"getRumResource","summary":"Read the account's RUM plan, quotas and usage","isIdempotent":false},
+  "delete-work-item": {"method":"deleteWorkItem","summary":"Soft-delete a work item","isIdempotent":false},
+  "send-records": {"method":"sendRecords","summary":"Send records to the feed","isIdempotent":false},
+  "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","isIdempotent":false},
+  "list-alerts": {"method":"listAlerts","summary":"List open alerts","isIdempotent":false},
+  "get-alert": {"method":"getAlert","summary":"Read an alert by its id","isIdempotent":false},
+  "merge-alerts": {"method":"mergeAlerts","summary":"Merge alerts into an incident","isIdempotent":true},
 };
 
 /** Integer fields of answers that the client gives as numbers; each is a JSON array of names. */

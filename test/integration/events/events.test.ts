@@ -182,15 +182,18 @@ it('each deletion of a work item has one event of its own, also if it says the s
   await send({ deleted_at_ms: at }, at + 1);
   await send({ deleted_at_ms: at + 7, deleted_by: 'other' }, at + 2); // it is deleted already
   await run(`work-item restore w --account ${account}`);
-  await send({ deleted_at_ms: at + 7, deleted_by: 'other' }, at + 9);
-  await run(`work-item restore w --account ${account}`);
+  // Both have the version and the time of deletion of one that was restored.
+  for (const later of [at + 9, at + 11]) {
+    await send({ deleted_at_ms: at + 7, deleted_by: 'other' }, later);
+    await run(`work-item restore w --account ${account}`);
+  }
   const { version } = await stored(table, keys.workItem(account, 'w'));
   const call = { appKey, body: { work_item_id: 'w', version } };
   for (let times = 0; times < 2; times += 1)
     expect((await callAlone(handlersOver(testDeps(table)), deleteWorkItem, call)).status).toBe(200);
   const events = await eventsOf(account);
   const [deleted, restored] = ['WorkItemDeleted', 'WorkItemRestored'];
-  expect(events.map(({ type }) => type)).toEqual([deleted, restored, deleted, restored, deleted]);
+  expect(events.map(({ type }) => type)).toEqual([deleted, restored, deleted, restored, deleted, restored, deleted]);
   expect(events[2]?.detail).toMatchObject({ at_ms: at + 7, by: 'record: other' });
   expect(new Set(events.map(({ detail }) => detail.id)).size).toBe(events.length);
 });
@@ -204,7 +207,9 @@ it('a write that only repeats what a row said before tells nothing', async () =>
   const before = await eventsOf(account);
   expect(before.map(({ type }) => type)).toEqual(['AlertsMerged', 'MergeCompleted', 'AccountSuspended']);
   const [suspension] = await storedUnder(table, partitions.audit(account));
-  for (const key of [keys.logHead(account), { pk: suspension.pk, sk: suspension.sk }])
+  const [entry] = await tenant.history(incident_id);
+  const entryKey = keys.historyEntry(account, incident_id, entry.sequence);
+  for (const key of [entryKey, keys.logHead(account), { pk: suspension.pk, sk: suspension.sk }])
     await put(table, key, { ...(await stored(table, key)), more: 1 });
   expect(await eventsOf(account)).toEqual(before);
 });
@@ -315,6 +320,26 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
     }),
   ]);
   expect(await eventsOf(other.account)).toEqual([]);
+});
+
+it('a record that names an alert by its id, or says its incident late, does not tell again that it was triggered', async () => {
+  const tenant = await newAccount(table);
+  const { account } = tenant;
+  const ingest = ingestOver(table);
+  const at = Date.now() - 60_000;
+  const open = async (alert_key: string) => {
+    await ingest.send({ kind: 'alert', account_id: account, alert_key, title: 't', at_ms: at });
+    return (await stored(table, keys.alertKey(account, alert_key))).alert_id;
+  };
+  const change = (alert_id: unknown, fields: object) =>
+    ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'changed', ...fields });
+  await change(await open('named'), { at_ms: at + 1 });
+  // Its title is older than that of the row, so only the incident is written.
+  await change(await open('in an incident'), { at_ms: at - 1, incident_id: await tenant.incident() });
+  const rows = await Promise.all(['named', 'in an incident'].map((key) => stored(table, keys.alertKey(account, key))));
+  const alerts = await Promise.all(rows.map(({ alert_id }) => stored(table, keys.alert(account, alert_id))));
+  expect(alerts).toMatchObject([{ title: 'changed' }, { title: 't', incident_id: expect.any(String) }]);
+  expect((await eventsOf(account)).map(({ type }) => type)).toEqual(['AlertTriggered', 'AlertTriggered']);
 });
 
 it("an alert's event has at most 64 KB, and says that it lacks the labels that would not fit", async () => {

@@ -75,6 +75,16 @@ describe('a work item', () => {
     expect(ingest.refused).toEqual([]);
   });
 
+  it('that an operator has restored is not deleted by a record from before the deletion that was undone', async () => {
+    const { ingest, item, itemRow, restore } = await newTenant();
+    await ingest.send(item({ deleted_at_ms: NOW - 5 }, NOW - 20));
+    await restore();
+    await ingest.send(item({ deleted_at_ms: NOW - 12 }, NOW - 10));
+    expect(await itemRow()).not.toHaveProperty('deleted_at_ms');
+    await ingest.send(item({ deleted_at_ms: NOW - 12 }, NOW - 4));
+    expect(await itemRow()).toMatchObject({ deleted_at_ms: NOW - 12 });
+  });
+
   it('says in at most 256 characters by whom it was deleted', async () => {
     const { ingest, item, itemRow } = await newTenant();
     const deletedBy = (length: number) => item({ deleted_at_ms: NOW, deleted_by: '😀'.repeat(length) }, NOW);

@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { AlertItem, AlertListRequest } from '../index.ts';
 import { jsonText } from '../json.ts';
-import { COMMANDS } from '../types.ts';
 import { connect } from './connect.ts';
-import { callOperation } from './operation.ts';
 import { asUsageError, COMMON, flag, print, text, texts, UsageError } from './output.ts';
 
 export const ALERTS_HELP = `  alerts                       list the open alerts, the latest start first
@@ -12,7 +10,6 @@ export const ALERTS_HELP = `  alerts                       list the open alerts,
     --open, --ended            of those, only the open ones, or the others
     --asc                      the earliest start first
     --cursor C                 resume a listing that failed
-  alert ALERT                  show an alert
 `;
 
 const OPTIONS = {
@@ -47,14 +44,3 @@ function lineOf({ alert_id, alert_severity, alert_key, start_time, end_time, tit
 /** Such as `2026-11-20T08:30:00Z`; `-` if the alert has no such time. */
 const timeText = (seconds: number | undefined) =>
   seconds === undefined ? '-' : new Date(seconds * 1_000).toISOString().replace('.000', '');
-
-/** Shows an alert. */
-export async function alert(args: string[]): Promise<void> {
-  const { positionals, tokens } = asUsageError(() =>
-    parseArgs({ args, options: COMMON, allowPositionals: true, tokens: true }),
-  );
-  const [id, ...others] = positionals;
-  if (id === undefined || others.length > 0) throw new UsageError('alert requires one ALERT');
-  const options = tokens.filter(({ kind }) => kind === 'option').map(({ index }) => args[index] as string);
-  await callOperation(COMMANDS['get-alert'] as (typeof COMMANDS)[string], [`--alert-id=${id}`, ...options]);
-}

@@ -1,8 +1,6 @@
 /** Concurrent merges of one account, with DynamoDB's conflicts and latencies. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
-import { createTokenBuckets } from '../local/token-buckets.ts';
-import { createTimes, type Times } from './timings.ts';
+import { createTimes, type Times } from '../../packages/bench/timings.ts';
 
 export interface MergeLoad {
   seconds: number;
@@ -12,36 +10,27 @@ export interface MergeLoad {
   atOnce?: boolean;
   /** Callers that send large merges, each one merge after the other. */
   largeCallers?: number;
-  /** Refuses merges beyond the usage plan, as API Gateway does. */
-  throttled?: boolean;
 }
 
 /** Sends a merge. @returns the status of the answer */
 type Send = (caller: number, index: number) => Promise<number>;
 
 export interface LoadResult {
-  small: { sent: number; throttled: number; refused: number; times: Times };
+  small: { sent: number; refused: number; times: Times };
   /** `upToTwoCalls` and `moreCalls` count all merges, committed or not, by the calls that they took. */
   large: { committed: number; upToTwoCalls: number; moreCalls: number };
 }
 
 export async function runMergeLoad(
-  { seconds, smallPerSecond, atOnce = false, largeCallers = 0, throttled = false }: MergeLoad,
+  { seconds, smallPerSecond, atOnce = false, largeCallers = 0 }: MergeLoad,
   send: { small: Send; large?: Send },
 ): Promise<LoadResult> {
-  const bucketOf = createTokenBuckets(1, () => performance.now());
-  const small = { sent: 0, throttled: 0, refused: 0, times: createTimes() };
+  const small = { sent: 0, refused: 0, times: createTimes() };
   const large = { committed: 0, upToTwoCalls: 0, moreCalls: 0 };
   const began = performance.now();
   const isOver = () => performance.now() - began > seconds * 1000;
 
   async function sendSmall(index: number): Promise<void> {
-    const bucket = bucketOf('account', mergeAlerts.throttle);
-    if (throttled && bucket.tokens < 1) {
-      small.throttled += 1;
-      return;
-    }
-    bucket.tokens -= 1;
     small.sent += 1;
     if ((await small.times.time(() => send.small(0, index))) !== 200) small.refused += 1;
   }
