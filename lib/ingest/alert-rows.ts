@@ -9,10 +9,9 @@ import { isBefore, type Order, orderAt, sentOf, ttlOf } from '../model/order.ts'
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { transactNamed } from '../table/named-actions.ts';
 import { openAlerts } from '../table/open-alerts.ts';
 import { getRow } from '../table/read.ts';
-import { type Action, transact, updateAction, updateRow } from '../table/write.ts';
+import { type Action, transact, transactNamed, updateAction, updateRow } from '../table/write.ts';
 import { areAsRead, type GroupWrite, laterWrites, latestWrites, updateOf, writeGroups } from './group-writes.ts';
 import { type Found, fieldsOf, keyOf } from './record-rows.ts';
 import type { IngestRecord } from './records.ts';

@@ -3,8 +3,7 @@ import { isBefore, type Order } from '../model/order.ts';
 import type { Table } from '../table/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, set } from '../table/expression.ts';
 import type { KeyOf, RowKind } from '../table/keys.ts';
-import { transactNamed } from '../table/named-actions.ts';
-import { conditionCheck, RETURN_STORED, updateAction, updateRow } from '../table/write.ts';
+import { conditionCheck, RETURN_STORED, transactNamed, updateAction, updateRow } from '../table/write.ts';
 import type { Found, Row } from './record-rows.ts';
 
 /** What a record writes of a group. */

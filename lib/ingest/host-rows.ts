@@ -5,8 +5,15 @@ import { isBefore, latestOf, type Order, ttlOf } from '../model/order.ts';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, IS_NEW, is, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { transactNamed } from '../table/named-actions.ts';
-import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, updateRow } from '../table/write.ts';
+import {
+  conditionCheck,
+  deleteRow,
+  putAction,
+  putRow,
+  RETURN_STORED,
+  transactNamed,
+  updateRow,
+} from '../table/write.ts';
 import { type GroupWrite, latestWrites, writeGroups } from './group-writes.ts';
 import { type Found, fieldsOf, type Row, rowOf } from './record-rows.ts';
 import type { IngestRecord } from './records.ts';

@@ -4,13 +4,15 @@ import { backoff, forEach, LOG_HEAD_CONFLICT, THROTTLING } from '../../shared/co
 import type { Table } from '../../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
 import { keys, type Stored } from '../../table/keys.ts';
-import { actionsIn, type NamedActions, refusedBy } from '../../table/named-actions.ts';
 import { getRow } from '../../table/read.ts';
 import type { HistoryEntry } from '../../table/rows.ts';
 import {
+  actionsIn,
   conditionCheck,
+  type NamedActions,
   putAction,
   readPastSignal,
+  refusedBy,
   settle,
   type TransactionResult,
   transactOnce,

@@ -7,7 +7,7 @@ import { createRateLimiter } from '../../http/rate-limit.ts';
 import { withSignal } from '../../table/client.ts';
 import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { commitAndMove } from './commit.ts';
-import { decide } from './decide.ts';
+import { decide, namedAndMore } from './decide.ts';
 import type { EntryWithMoves } from './entry.ts';
 import { MAX_PENDING } from './log-head.ts';
 import { AlertsTooLargeError, type MergeLimits } from './move.ts';
@@ -15,7 +15,6 @@ import { TargetReader } from './read.ts';
 import { READ_LIMIT } from './read-budget.ts';
 import { type MergeCall, mergeRequestOf } from './request.ts';
 import { mergeAlerts } from './schema.ts';
-import { namedAndMore } from './targets.ts';
 import validate from './validate-merge-alerts.ts';
 
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };

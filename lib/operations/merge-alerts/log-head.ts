@@ -4,10 +4,9 @@ import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../table/expression.ts';
 import { keys, parseKey, partitions, type Stored } from '../../table/keys.ts';
-import type { NamedActions } from '../../table/named-actions.ts';
 import { batchGet, getRow, queryRows } from '../../table/read.ts';
 import type { HistoryEntry, LogPosition, Rows } from '../../table/rows.ts';
-import { putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
+import { type NamedActions, putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
 import type { EntryId } from './entry.ts';
 
 export interface LogHead extends LogPosition {

@@ -6,9 +6,8 @@ import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { isAsRead, set } from '../../table/expression.ts';
 import { keys } from '../../table/keys.ts';
-import { actionsIn, type NamedActions } from '../../table/named-actions.ts';
 import { batchGet } from '../../table/read.ts';
-import { TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
+import { actionsIn, type NamedActions, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
 import type { EntryWithMoves, Move } from './entry.ts';
 
 /** What is read of an alert: its other attributes may be large. */

@@ -5,11 +5,11 @@ import { allInOrder } from '../../shared/concurrency.ts';
 import type { Table } from '../../table/client.ts';
 import { type KeyOf, keys, type RowKind } from '../../table/keys.ts';
 import { batchGet, type ReadBatch, RowMap } from '../../table/read.ts';
+import { attributesOf, otherKeysOf, requireTargets, type TargetKey, type Targets, wasCommitted } from './decide.ts';
 import { type EntryWithMoves, type KnownEntries, readEntries } from './entry.ts';
 import { type LogHead, MAX_PENDING } from './log-head.ts';
 import { createUnitCounter, FREE_UNITS, type ReadBudget } from './read-budget.ts';
 import type { MergeRequest } from './request.ts';
-import { attributesOf, otherKeysOf, requireTargets, type TargetKey, type Targets, wasCommitted } from './targets.ts';
 
 export interface ReaderOptions {
   request: MergeRequest;
@@ -74,7 +74,7 @@ export class TargetReader {
     const { request } = this.#options;
     const { rows, units } = await this.#get([...this.#otherKeys, ...this.#alertKeys]);
     if (wasCommitted(request, rows)) return undefined;
-    await this.#newUnitCounter()(units);
+    if (units > FREE_UNITS) await this.#newUnitCounter()(units);
     const targets = requireTargets(request, rows, this.#alertKeys);
     // The alerts of a large merge must be read after the log head, so they are read again.
     return units > FREE_UNITS ? this.#readLarge() : targets;

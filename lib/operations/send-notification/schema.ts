@@ -1,5 +1,5 @@
 import type { Operation } from '../../http/operation.ts';
-import { FEED_OPERATION } from '../feed-items.ts';
+import { FEED_OPERATION } from '../feed-operation.ts';
 
 export const sendNotification = {
   ...FEED_OPERATION,
