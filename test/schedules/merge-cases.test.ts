@@ -150,6 +150,18 @@ it('a merge by a clock an hour ahead gives a title that records of later minutes
   }
 });
 
+it('a title and an owner that follow such a merge are of their own time, though their sequence is above it', async () => {
+  const { table, tenant, one, alerts, merge } = await newWorld(1);
+  const arrivedMs = Date.now();
+  await merge({ alert_ids: alerts, incident_id: one }, { ...hourAhead, arrivedMs });
+  await tenant.member(7);
+  await merge({ alert_ids: alerts, incident_id: one, title: 'merged', owner_id: 7 });
+  const incident = { kind: 'incident', account_id: tenant.account, incident_id: one };
+  const later = { ...incident, title: 'record', owner_id: 8, at_ms: arrivedMs + 30_000 };
+  await writeRow(table, [recordFrom(later, arrivedMs + 30_000)]);
+  expect(await tenant.incidentRow(one)).toMatchObject({ title: 'record', owner_id: 8 });
+});
+
 it('a large merge from a clock an hour ahead is before the small ones that follow it', async () => {
   const world = await newWorld(4);
   await world.mergePending(world.one, hourAhead);
