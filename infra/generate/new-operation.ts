@@ -25,7 +25,10 @@ function filesOf(name: string): [path: string, text: string][] {
     text
       .replaceAll('operation-name', name)
       .replaceAll('operationName', id)
-      .replaceAll('OperationName', id.replace(/^./, (letter) => letter.toUpperCase()))
+      .replaceAll(
+        'OperationName',
+        id.replace(/^./, (letter) => letter.toUpperCase()),
+      )
       .replaceAll('SECTION', String(freeSection()));
   return Object.entries(TEMPLATES).map(([path, text]) => [named(path), named(text)]);
 }
@@ -35,7 +38,8 @@ function problemOf(name: string, list: string): string | undefined {
   if (!/^[a-z][a-z0-9]*(-[a-z][a-z0-9]*)+$/.test(name) || name.length > MAX_NAME_LENGTH)
     return `"${name}" is no name of an operation: give two or more words in lower case with hyphens, at most ${MAX_NAME_LENGTH} characters, such as get-incident.`;
   const taken = filesOf(name).find(([path]) => existsSync(path));
-  if (taken) return `${taken[0]} is there already: choose another name, or remove what is left of an earlier operation.`;
+  if (taken)
+    return `${taken[0]} is there already: choose another name, or remove what is left of an earlier operation.`;
   const id = new RegExp(`\\b${operationIdOf(name)}\\b`);
   if (id.test(list + Object.values(TEMPLATES).join()))
     return `The code of an operation uses ${operationIdOf(name)} for something else: choose another name.`;
@@ -62,4 +66,6 @@ const imported = list.replace(FIRST_IMPORT, `import { ${id} } from './${name}/sc
 writeFileSync(LIST, imported.replace(END_OF_LIST, `  ${id},\n$&`));
 const written = [LIST, ...files.map(([path]) => path)];
 execSync(`npm exec -- biome check --write ${written.join(' ')} && npm run --silent generate`, { stdio: 'inherit' });
-process.stdout.write(`Written:\n${written.map((path) => `  ${path}\n`).join('')}Next: "A new operation" of CONTRIBUTING.md.\n`);
+process.stdout.write(
+  `Written:\n${written.map((path) => `  ${path}\n`).join('')}Next: "A new operation" of CONTRIBUTING.md.\n`,
+);
