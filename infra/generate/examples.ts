@@ -41,6 +41,10 @@ export function errorExamples(operation: Operation): [code: ErrorCode, example: 
   const examples: Partial<Record<ErrorCode, ErrorExample>> = commonExamples(operation);
   for (const { summary, explanation } of operation.refusals) {
     const code = codeOf(explanation.name);
+    if (!code || !en.explain[explanation.name])
+      throw new Error(
+        `${operation.name}: list the refusal ${explanation.name} in lib/http/errors.ts and lib/http/messages/`,
+      );
     examples[code] = { summary, message: messageOf(en, { code, explanation }) };
   }
   return (Object.keys(ERROR_CODES) as ErrorCode[]).flatMap((code) => {

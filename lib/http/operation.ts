@@ -22,52 +22,75 @@ export const THROTTLE = { rate: 50, burst: 100 } as const;
  * responses allow no further fields here, so that handlers return only declared ones; the published ones do, so that fields can be added.
  */
 export interface Operation {
-  /** Also the name of the function's file. */
+  /** A verb and a noun, such as `get-alert`. Also the name of the folder, and of the function's file. */
   readonly name: string;
   readonly method: 'POST';
+  /** Without a trailing slash: `/alert/info`. */
   readonly path: `/${string}`;
-  /** A few words, for a list of operations. */
+  /** A few words without a full stop, for a list of operations: `Read an alert by its id`. */
   readonly summary: string;
-  /** Markdown: what the schemas of request and response do not say. */
+  /** Markdown: what the schemas of request and response do not say, such as `A deleted work item does not exist.` */
   readonly description: string;
+  /** Its group in the API reference, such as `Incidents`. */
   readonly tag: Tag;
-  /** The permission that the account needs; absent: any valid key may call. */
+  /** The permission that the account needs, such as `monit`; absent: any valid key may call. */
   readonly permission?: (typeof PERMISSIONS)[number];
-  /** The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. */
+  /**
+   * The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. It needs the grants `GetItem`
+   * and `UpdateItem` on `rateCount`.
+   * @example [{ name: 'second', limit: 2, seconds: 1 }, { name: 'minute', limit: 30, seconds: 60 }]
+   */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /**
-   * The list in the body whose items count against what an account may send to the feed, a budget of two settings; absent: none do.
+   * The list in the body whose items count against what an account may send to the feed, a budget of two settings, such as `records`; absent:
+   * none do.
    */
   readonly budgeted?: string;
   /**
    * The list in the body whose items the operation gets as JSON texts, to check them one by one. The body may also be that list alone, or have
-   * an item a line (application/x-ndjson).
+   * an item a line (application/x-ndjson). Such as `records`.
    */
   readonly itemTexts?: string;
-  /** The usage plan's throttle per account: calls a second, and burst. */
+  /** The usage plan's throttle per account: calls a second, and burst. Usually {@link THROTTLE}. */
   readonly throttle: { readonly rate: number; readonly burst: number };
-  /** Largest request body, decoded; absent: that of the setting. */
+  /** Largest request body in bytes, decoded, such as `4 * 2 ** 20`; absent: that of the setting. */
   readonly maxBodyBytes?: number;
-  /** What its function may do with the table: exactly the actions that it uses. */
+  /**
+   * What its function may do with the table: exactly the actions that it uses, with those of the checks before it.
+   * @example [{ actions: ['GetItem'], on: ['appKey', 'alert'] }]
+   */
   readonly grants: readonly Grant[];
-  /** The queues to which it sends: its function may, and finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
+  /** The queues to which it sends, such as `['ingest', 'refused']`: its function finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
   readonly sendsTo?: readonly QueueName[];
-  /** Memory of its function; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
+  /** Memory of its function; absent: 512. Lambda allots CPU in proportion: `1_769` gives one vCPU. */
   readonly memoryMb?: number;
-  /** Its share of the setting `reservedConcurrency`: a guarantee, and a limit. Absent: it uses what no function has reserved. */
+  /** Its share of the setting `reservedConcurrency`, such as `0.1`: a guarantee, and a limit. Absent: it uses what no function has reserved. */
   readonly concurrencyShare?: number;
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   /** Whether its calls change the account's data: they are refused while writes are frozen. */
   readonly writes?: boolean;
+  /**
+   * Schema of the body. Give strings a length and integers a range.
+   * @example { title: 'AlertInfoRequest', type: 'object', required: ['alert_id'], properties: { alert_id: objectId } }
+   */
   readonly request: JSONSchema & { readonly properties: object };
-  /** Schema of `data` in a successful response. */
+  /**
+   * Schema of `data` in a successful response.
+   * @example { title: 'WorkItemTitle', type: 'object', required: ['title'], additionalProperties: false, properties: { title: text } }
+   */
   readonly response: JSONSchema;
-  /** Headers that only this operation's successful responses have. */
+  /** Headers that only this operation's successful responses have, such as `['Age']`. */
   readonly headers?: readonly 'Age'[];
-  /** A request that the sample data can answer, and the `data` of its response. */
+  /**
+   * A request that the sample data can answer, and the `data` of its response.
+   * @example { request: { work_item_id: 'wi-1002' }, data: { title: 'Roll back to 4.10.7' } }
+   */
   readonly example: { readonly request: object; readonly data: unknown };
-  /** Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last. */
+  /**
+   * Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last.
+   * @example [{ summary: 'The work item does not exist', explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } } }]
+   */
   readonly refusals: readonly RefusalExample[];
 }
 

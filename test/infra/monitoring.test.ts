@@ -237,7 +237,9 @@ it('the dashboard reads metrics that the functions write: integration/http/emitt
   const own = read.filter(([namespace]) => namespace === NAMESPACE).map((metric) => metric.slice(1, -1).join(' '));
   const service = 'service incident-monitoring-rum';
   expect(own.sort()).toEqual([
-    `Calls code RequestTooFrequently operation browse-fleet ${service}`,
+    ...operations
+      .filter((operation) => 'rateWindows' in operation)
+      .map(({ name }) => `Calls code RequestTooFrequently operation ${name} ${service}`),
     `Events event account_without_gateway_key ${service}`,
     `Events event merge_finished_late ${service}`,
     `Events event merge_left_pending ${service}`,

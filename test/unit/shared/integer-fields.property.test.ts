@@ -6,33 +6,29 @@ import { ApiError, type FieldSchema } from '../../../lib/http/errors.ts';
 import type { ApiRequest } from '../../../lib/http/operation.ts';
 import { sentRecordOf } from '../../../lib/ingest/check-line.ts';
 import { KINDS } from '../../../lib/model/kinds.ts';
-import validateBrowse from '../../../lib/operations/browse-fleet/validate-browse-fleet.ts';
-import validateDelete from '../../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 import { operations } from '../../../lib/operations/index.ts';
-import validateList from '../../../lib/operations/list-alerts/validate-list-alerts.ts';
-import validateMerge from '../../../lib/operations/merge-alerts/validate-merge-alerts.ts';
 import { integerOf, numbers } from './numbers.ts';
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
-const ID = 'a'.repeat(24);
 
-/** The validator and a valid body of each operation that has integers. */
-const VALIDATED: Readonly<Record<string, [validate: Validator, body: object]>> = {
-  'browse-fleet': [validateBrowse, {}],
-  'delete-work-item': [validateDelete, { work_item_id: '1.5', version: 1 }],
-  'list-alerts': [validateList, {}],
-  'merge-alerts': [validateMerge, { alert_ids: [ID], incident_id: ID }],
-};
-const PARAMETERS = operations.flatMap(({ name, request }) =>
-  Object.entries(request.properties as Record<string, FieldSchema>).flatMap(([field, schema]) =>
-    schema.type === 'integer' ? { name, request, field, schema } : [],
-  ),
-);
+/** Each integer field of an operation, with the operation's validator and a valid body. */
+const PARAMETERS = (
+  await Promise.all(
+    operations.map(async ({ name, request, example }) => {
+      const { default: validate } = await import(`../../../lib/operations/${name}/validate-${name}.ts`);
+      return Object.entries(request.properties as Record<string, FieldSchema>).flatMap(([field, schema]) =>
+        schema.type === 'integer'
+          ? { name, request, field, schema, validate: validate as Validator, body: example.request }
+          : [],
+      );
+    }),
+  )
+).flat();
 
 /** A field of a body after all checks, as text, or the code of its refusal. */
-function outcomeOf(number: string, { name, request, field }: (typeof PARAMETERS)[number]): string {
-  const [validate, body] = VALIDATED[name] ?? expect.unreachable(`${name} has no validator here`);
-  const text = JSON.stringify({ ...body, [field]: '?' }).replace('"?"', `${number} `);
+function outcomeOf(number: string, { request, field, validate, body }: (typeof PARAMETERS)[number]): string {
+  // A text that looks like a number is none.
+  const text = JSON.stringify({ ...body, other: '1.5', [field]: '?' }).replace('"?"', `${number} `);
   const call = { event: { headers: { 'Content-Type': 'application/json' }, body: text } } as unknown as ApiRequest;
   try {
     bodyMiddleware({ maxBodyBytes: 2 ** 20 }).before?.(call);
