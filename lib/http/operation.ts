@@ -27,7 +27,7 @@ export interface Operation {
   readonly method: 'POST';
   /** Without a trailing slash: `/alert/info`. */
   readonly path: `/${string}`;
-  /** A few words without a full stop, for a list of operations: `Read an alert by its id`. */
+  /** For a list of operations, at least 16 characters without a full stop: `Read an alert by its id`. */
   readonly summary: string;
   /** Markdown: what the schemas of request and response do not say, such as `A deleted work item does not exist.` */
   readonly description: string;

@@ -37,23 +37,30 @@ const FUNCTIONS: Row[] = [
   ['openapi-document', 5, 256, 0.05],
 ];
 
-it.each<[variant: Variant | undefined, tableName: string, settings: string[], days: number]>([
-  [undefined, 'Table', ['262144', '20000', '120000', 'false', 'true'], 30],
-  ['changed', 'Table', ['2048', '5', '6', 'true', 'false'], 90],
-  ['adopting', 'Old-Table-1', ['262144', '20000', '120000', 'false', 'true'], 30],
-  ['standby', 'Old-Table-1', ['262144', '20000', '120000', 'false', 'true'], 30],
+/** The settings' variables. */
+const DEFAULTS = {
+  ...{ MAX_BODY_BYTES: '262144', FEED_ITEMS_PER_3_SECONDS: '20000', FEED_ITEMS_PER_MINUTE: '120000' },
+  ...{ WRITES_FROZEN: 'false', STANDBY: 'false', SERVICEMAP_ENABLED: 'true' },
+};
+const CHANGED = {
+  ...{ MAX_BODY_BYTES: '2048', FEED_ITEMS_PER_3_SECONDS: '5', FEED_ITEMS_PER_MINUTE: '6' },
+  ...{ WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false' },
+};
+
+it.each<[variant: Variant | undefined, tableName: string, settings: Partial<typeof DEFAULTS>, days: number]>([
+  [undefined, 'Table', {}, 30],
+  ['changed', 'Table', CHANGED, 90],
+  ['adopting', 'Old-Table-1', {}, 30],
+  ['standby', 'Old-Table-1', { STANDBY: 'true' }, 30],
 ])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, settings, days) => {
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
-  const [MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE, WRITES_FROZEN, SERVICEMAP_ENABLED] = settings;
-  const limits = { MAX_BODY_BYTES, FEED_ITEMS_PER_3_SECONDS, FEED_ITEMS_PER_MINUTE };
-  const STANDBY = String(variant === 'standby');
-  const ofTable = { TABLE_NAME, ...limits, WRITES_FROZEN, STANDBY, SERVICEMAP_ENABLED };
+  const ofTable = { TABLE_NAME, ...DEFAULTS, ...settings };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {
       Code: expect.any(Object),
-      Description: expect.stringMatching(/^\w.{15}/),
+      Description: expect.any(String),
       Handler: 'index.handler',
       Runtime: 'nodejs24.x',
       Architectures: ['arm64'],
@@ -68,13 +75,18 @@ it.each<[variant: Variant | undefined, tableName: string, settings: string[], da
           METRICS_NAMESPACE,
           ...(GRANTS[name].length > 0 && ofTable),
           ...variables,
-          ...(variables && 'STANDBY' in variables && { STANDBY }),
+          ...(variables && 'STANDBY' in variables && { STANDBY: ofTable.STANDBY }),
         },
       },
     },
   ]);
   const found = [...functionsOf(template)].map(([name, { Properties }]) => [name, readable(Properties)]);
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(expected));
+  for (const [name, { Properties }] of functionsOf(template))
+    expect(
+      Properties.Description,
+      `${name}: its description, an operation's summary, has at least 16 characters`,
+    ).toMatch(/^\w.{15}/);
   const kept = (name: string) => ({ LogGroupName: `/Service/${name}`, RetentionInDays: days });
   expect(propertiesOf('Logs::LogGroup', template)).toEqual({
     ...Object.fromEntries(FUNCTIONS.map(([name]) => [`${idOfFunction(name)}Logs`, kept(name)])),
