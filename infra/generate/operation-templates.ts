@@ -1,6 +1,6 @@
 /**
  * The files of a new operation, by their paths. It reads the title of a work item of the sample data. `operation-name` and `operationName`
- * stand for its name, `SECTION` for the number of its section in the certificate.
+ * stand for its name, `SECTION` for the number of its section in the certificate. What is written is formatted.
  */
 export const TEMPLATES: Readonly<Record<string, string>> = {
   'lib/operations/operation-name/schema.ts': `import { type Operation, THROTTLE } from '../../http/operation.ts';
@@ -15,26 +15,18 @@ export const operationName = {
   throttle: THROTTLE,
   grants: [{ actions: ['GetItem'], on: ['appKey', 'workItem'] }],
   request: {
-    title: 'OperationNameRequest',
-    type: 'object',
-    required: ['work_item_id'],
+    title: 'OperationNameRequest', type: 'object', required: ['work_item_id'],
     properties: {
       work_item_id: { type: 'string', minLength: 1, maxLength: 128, description: 'The id of the work item' },
     },
   },
   response: {
-    title: 'OperationNameResult',
-    type: 'object',
-    required: ['title'],
-    additionalProperties: false,
+    title: 'OperationNameResult', type: 'object', required: ['title'], additionalProperties: false,
     properties: { title: { type: 'string', description: 'The title of the work item' } },
   },
   example: { request: { work_item_id: 'wi-1002' }, data: { title: 'Roll back to 4.10.7' } },
   refusals: [
-    {
-      summary: 'The work item does not exist',
-      explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } },
-    },
+    { summary: 'It does not exist', explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } } },
   ],
 } as const satisfies Operation;
 `,
@@ -48,10 +40,8 @@ import { getRow } from '../../table/read.ts';
 import { operationName } from './schema.ts';
 import validate from './validate-operation-name.ts';
 
-const createOperationName =
-  ({ table }: Deps) =>
-  async ({ body, caller, signal }: Call<RequestOf<typeof operationName>>) => {
-    const { work_item_id: workItemId } = body;
+const createOperationName = ({ table }: Deps) =>
+  async ({ body: { work_item_id: workItemId }, caller, signal }: Call<RequestOf<typeof operationName>>) => {
     const row = await getRow(withSignal(table, signal), keys.workItem(caller.accountId, workItemId));
     if (!row || row.deleted_at_ms !== undefined) throw refusal('workItemNotFound', { workItemId });
     return { data: { title: row.title } };
@@ -75,13 +65,12 @@ import { callAlone, handlersOver, newDouble, put, testDeps } from '../../support
 it('the title of a work item is read, unless it is deleted', async () => {
   const table = newDouble();
   const { account, appKey } = await newCaller(table);
-  const handlers = handlersOver(testDeps(table));
-  const read = () => callAlone(handlers, operationName, { appKey, body: { work_item_id: 'w' } });
+  const call = (body: object) => callAlone(handlersOver(testDeps(table)), operationName, { appKey, body });
   const row = { work_item_id: 'w', version: 3, title: 't' };
   await put(table, keys.workItem(account, 'w'), row);
-  expect(expectData(operationName, await read())).toEqual({ title: 't' });
+  expect(expectData(operationName, await call({ work_item_id: 'w' }))).toEqual({ title: 't' });
   await put(table, keys.workItem(account, 'w'), { ...row, deleted_at_ms: 1 });
-  expectEnvelope(await read(), 400, 'ResourceNotFound');
+  expectEnvelope(await call({ work_item_id: 'w' }), 400, 'ResourceNotFound');
 });
 `,
   'packages/conformance/src/sections/operations/operation-name.ts': `import { refused } from '../../answers.ts';
