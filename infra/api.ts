@@ -21,6 +21,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
+import { THROTTLE } from '../lib/http/operation.ts';
 import { type ListedOperation, openApiRoute, operations } from '../lib/operations/index.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
 import { logGroupPrefix } from './function.ts';
@@ -110,7 +111,8 @@ export class ServiceApi extends Construct {
     const methods = this.addRoutes(props.functions);
     for (const response of gatewayResponses())
       this.api.addGatewayResponse(`Response${response.type.responseType}`, response);
-    this.accountPlan = this.addPlan('AccountPlan', 'One gateway key per account', methods, ({ throttle }) => throttle);
+    const throttleOf = ({ throttle = THROTTLE }: ListedOperation) => throttle;
+    this.accountPlan = this.addPlan('AccountPlan', 'One gateway key per account', methods, throttleOf);
     const sharedPlan = this.addPlan('SharedPlan', 'All callers without a gateway key', methods, () => SHARED_THROTTLE);
     sharedPlan.addApiKey(this.api.addApiKey('SharedKey', { value: props.sharedGatewayKey }));
     this.domain = this.addDomain(settings);

@@ -11,7 +11,6 @@ import { addDashboard } from './dashboard.ts';
 import { addIngestAlarms, addMergeAlarms, addSourceAlarm, type QueueAlarmsProps } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
 import { failedShare, PERIOD, sumOf, throttleEvents } from './stack-metrics.ts';
-import type { DeploymentSettings } from './stack-settings.ts';
 import { addThrottleAlarm } from './throttled-functions.ts';
 
 /** Alarm at this share of the account's concurrent executions, and of the table's write units. */
@@ -26,10 +25,6 @@ const FEED_CALLS_PERIOD = Duration.minutes(5);
 
 export interface MonitoringProps extends QueueAlarmsProps {
   readonly accessLog: ILogGroup;
-  readonly settings: Pick<
-    DeploymentSettings,
-    'pageTo' | 'ticketTo' | 'runbookUrl' | 'maxWriteUnits' | 'writesFrozen' | 'standby'
-  >;
   /** The vault of the table's backups, if there are any. */
   readonly backups: IBackupVault | undefined;
 }

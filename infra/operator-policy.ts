@@ -53,10 +53,11 @@ export function createOperatorPolicy(
       allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status
       allow(['sqs:SendMessage'], arnsOf(sources)), // redrive, relay replay
       allow(
-        [
-          ...['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'], // feed status, relay replay
-          ...['sqs:CancelMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:StartMessageMoveTask'], // redrive
-        ],
+        ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'], // feed status, relay replay
+        arnsOf(deadLetters),
+      ),
+      allow(
+        ['sqs:CancelMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:StartMessageMoveTask'], // redrive
         arnsOf(deadLetters),
       ),
       // account create, import. To read or delete a key outside of the plan is not allowed: other teams have keys in the region, too.
@@ -66,7 +67,7 @@ export function createOperatorPolicy(
         ['keys', 'keys/*'].map((keys) => apiGateway(`usageplans/${accountPlanId}/${keys}`)),
       ),
       allow(
-        ['logs:FilterLogEvents', 'logs:StartQuery'], // logs, status, Logs Insights
+        ['logs:FilterLogEvents', 'logs:StartQuery'], // status, aws logs tail, Logs Insights
         // Together: with 40 operations their names would outgrow the 6,144 characters of a managed policy.
         [
           stack.formatArn({
@@ -77,14 +78,9 @@ export function createOperatorPolicy(
         ],
       ),
       allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
-      // For status, and for Logs Insights. They have no resources of their own.
-      allow(
-        [
-          ...['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'],
-          ...['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'],
-        ],
-        ['*'],
-      ),
+      // For status, aws logs and Logs Insights. They have no resources of their own.
+      allow(['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'], ['*']),
+      allow(['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'], ['*']),
     ],
   });
 }

@@ -50,7 +50,7 @@ export interface OutputProps extends Pick<ServiceApi, 'url' | 'domain' | 'accoun
   readonly functions: Readonly<Record<FunctionName, LambdaFunction>>;
 }
 
-/** The name of the output for a function's log group, such as `FinishMergesLogs`. `admin logs` reads every output whose name ends in `Logs`. */
+/** The name of the output for a function's log group, such as `FinishMergesLogs`. */
 export const logsOutputOf = (name: string) =>
   `${name
     .split('-')

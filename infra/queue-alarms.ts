@@ -31,7 +31,7 @@ const NOT_READ_PERIODS = 3;
 
 export interface QueueAlarmsProps extends DashboardProps {
   readonly relay: Relay;
-  readonly settings: Pick<DeploymentSettings, 'writesFrozen' | 'standby'>;
+  readonly settings: DeploymentSettings;
 }
 
 export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, settings }: QueueAlarmsProps): void {

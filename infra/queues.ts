@@ -6,19 +6,20 @@ import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets
 import { AccountPrincipal, ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
-import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Queue, QueueEncryption, type QueueProps as QueueOptions } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { QueueName } from '../lib/http/operation.ts';
 import { MAX_MESSAGE_BYTES } from '../lib/ingest/queues.ts';
 import { OVERDUE } from '../lib/operations/merge-alerts/finish.ts';
 import type { CreateFunction } from './function.ts';
 import { COUNTED, type EventCounts, eventCounts } from './stack-metrics.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 
 /** A dead letter keeps the age that it had in its source, so it is kept longer, as long as SQS allows. */
 const RETENTION = { source: Duration.days(10), deadLetters: Duration.days(14) } as const;
 
 /** Creates a queue: one without dead letters of its own is for those of others. */
-export const createQueue = (scope: Construct, id: string, options: QueueProps = {}): Queue =>
+export const createQueue = (scope: Construct, id: string, options: QueueOptions = {}): Queue =>
   new Queue(scope, id, {
     encryption: QueueEncryption.SQS_MANAGED,
     enforceSSL: true,
@@ -43,12 +44,9 @@ const MERGES = {
   sweepInterval: Duration.minutes(5),
 } as const;
 
-export interface MergeQueueProps {
+interface QueueProps {
   readonly create: CreateFunction;
-  /** Whether merges are finished. If not, the messages wait in the queue. */
-  readonly enabled: boolean;
-  /** Maximum concurrent invocations, so that a backlog of merges leaves Lambda's capacity to the callers. */
-  readonly maxConcurrency: number;
+  readonly settings: DeploymentSettings;
 }
 
 /**
@@ -60,8 +58,10 @@ export class MergeQueue extends Construct {
   readonly deadLetters: Queue;
   readonly events: EventCounts;
 
-  constructor(scope: Construct, id: string, { create, enabled, maxConcurrency }: MergeQueueProps) {
+  constructor(scope: Construct, id: string, { create, settings }: QueueProps) {
     super(scope, id);
+    // The messages wait in the queue of a standby.
+    const enabled = !settings.standby;
     const finishMerges = create('finish-merges', 'Finish large merges that their calls left pending', MERGES.timeout);
     this.deadLetters = createQueue(this, 'DeadLetters');
     this.queue = createQueue(this, 'Queue', {
@@ -69,6 +69,8 @@ export class MergeQueue extends Construct {
       visibilityTimeout: MERGES.timeout.plus(MERGES.retryDelay),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: MERGES.maxReceiveCount },
     });
+    // A backlog of merges leaves Lambda's capacity to the callers.
+    const maxConcurrency = settings.mergeConcurrency;
     const source = new SqsEventSource(this.queue, { batchSize: 1, enabled, maxConcurrency, ...COUNTED });
     finishMerges.addEventSource(source);
     this.events = eventCounts(source);
@@ -98,16 +100,6 @@ const RECORDS = {
   nodeOptions: '--max-semi-space-size=2 --max-old-space-size=128',
 } as const;
 
-export interface IngestQueuesProps {
-  readonly create: CreateFunction;
-  /** Other AWS accounts that may send. */
-  readonly writerAccounts: readonly string[];
-  /** Whether messages are delivered. If not, they wait in the queue. */
-  readonly enabled: boolean;
-  /** Maximum concurrent invocations, so that a backlog leaves table and Lambda capacity to the callers. */
-  readonly maxConcurrency: number;
-}
-
 /**
  * Other systems send records to the ingest queue, from which ingest-records writes them to the table. Settings, outputs, alarms and
  * commands call it the *feed* (docs/feed.md).
@@ -120,7 +112,7 @@ export class IngestQueues extends Construct {
   /** Lets other systems send to the ingest queue, and do nothing else. EventBridge rules and SNS topics of this account do not need it. */
   readonly writersPolicy: ManagedPolicy;
 
-  constructor(scope: Construct, id: string, { create, writerAccounts, ...options }: IngestQueuesProps) {
+  constructor(scope: Construct, id: string, { create, settings }: QueueProps) {
     super(scope, id);
     this.refused = createQueue(this, 'Refused');
     this.queue = createQueue(this, 'Queue', {
@@ -138,7 +130,7 @@ export class IngestQueues extends Construct {
       const conditions = { ArnLike: { 'aws:SourceArn': source } };
       this.queue.grant(new ServicePrincipal(`${service}.amazonaws.com`, { conditions }), 'sqs:SendMessage');
     }
-    for (const account of writerAccounts) this.queue.grant(new AccountPrincipal(account), 'sqs:SendMessage');
+    for (const account of settings.feedAccounts) this.queue.grant(new AccountPrincipal(account), 'sqs:SendMessage');
     // With another description CloudFormation would replace the policy, which writers have attached.
     this.writersPolicy = new ManagedPolicy(this, 'Writers', { description: 'Send records to the feed' });
     // `grantSendMessages` would allow more actions.
@@ -153,8 +145,11 @@ export class IngestQueues extends Construct {
       batchSize: RECORDS.batchSize,
       maxBatchingWindow: RECORDS.batchWindow,
       reportBatchItemFailures: true,
+      // While messages are not delivered, they wait in the queue.
+      enabled: !(settings.writesFrozen || settings.standby),
+      // A backlog leaves table and Lambda capacity to the callers.
+      maxConcurrency: settings.feedConcurrency,
       ...COUNTED,
-      ...options,
     });
     ingestRecords.addEventSource(source);
     this.events = eventCounts(source);

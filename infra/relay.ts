@@ -9,6 +9,7 @@ import { Construct } from 'constructs';
 import type { CreateFunction } from './function.ts';
 import { createQueue } from './queues.ts';
 import { COUNTED, type EventCounts, eventCounts } from './stack-metrics.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 
 const ANY_VALUE = [{ exists: true }];
 
@@ -36,8 +37,7 @@ const EVENTS_RETRY = { visibilityTimeout: Duration.minutes(6 * TIMEOUT.toMinutes
 
 export interface RelayProps {
   readonly create: CreateFunction;
-  /** Whether changes are relayed: in one region only, since the stream of each replica has those of all. */
-  readonly enabled: boolean;
+  readonly settings: DeploymentSettings;
   readonly table: ITableV2;
   readonly mergeQueue: Queue;
 }
@@ -57,7 +57,7 @@ export class Relay extends Construct {
   /** Of the table's stream. */
   readonly changes: EventCounts;
 
-  constructor(scope: Construct, id: string, { create, enabled, table, mergeQueue }: RelayProps) {
+  constructor(scope: Construct, id: string, { create, settings, table, mergeQueue }: RelayProps) {
     super(scope, id);
     this.bus = new EventBus(this, 'Bus', { description: 'Events of the service: docs/events.md' });
     this.deadLetters = createQueue(this, 'DeadLetters');
@@ -91,7 +91,8 @@ export class Relay extends Construct {
     const changes = new DynamoEventSource(table, {
       // LATEST would miss changes that are made before a new mapping starts to read.
       startingPosition: StartingPosition.TRIM_HORIZON,
-      enabled,
+      // Changes are relayed in one region only, since the stream of each replica has those of all.
+      enabled: !settings.standby,
       filters: NEW_IMAGES.map((NewImage) => ({ pattern: JSON.stringify({ dynamodb: { NewImage } }) })),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,

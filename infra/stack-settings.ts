@@ -91,7 +91,7 @@ export function readDeploymentSettings(context: StageContext) {
     problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
   if (settings.replicaRegions.length > 0 && (settings.ephemeral || settings.adoptTable !== undefined))
     problems.push('Context replicaRegions is for the stack that makes the table: not for adoptTable or ephemeral.');
-  if ((settings.domainName === undefined) !== (settings.certificateArn === undefined))
+  if ([settings.domainName, settings.certificateArn].filter((value) => value !== undefined).length === 1)
     problems.push('Context domainName and certificateArn require each other.');
   if (settings.disableExecuteApiEndpoint && settings.domainName === undefined)
     problems.push('Context disableExecuteApiEndpoint requires a domainName.');
@@ -116,10 +116,7 @@ export const keptSettings = ({
   replicaRegions,
   writesFrozen,
   standby,
-}: Pick<DeploymentSettings, 'adoptTable' | 'replicaRegions' | 'writesFrozen' | 'standby'>): Record<
-  string,
-  { setting: string; value: string }
-> => ({
+}: DeploymentSettings): Record<string, { setting: string; value: string }> => ({
   AdoptedTable: { setting: 'adoptTable', value: adoptTable ?? 'none' },
   ReplicaRegions: { setting: 'replicaRegions', value: replicaRegions.join(',') || 'none' },
   WritesFrozen: { setting: 'writesFrozen', value: String(writesFrozen) },

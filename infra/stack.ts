@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Duration, Names, RemovalPolicy, Stack, type StackProps, Tags } from 'aws-cdk-lib';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, operations } from '../lib/operations/index.ts';
-import { SETTINGS } from '../lib/shared/settings.ts';
 import { ServiceApi } from './api.ts';
-import { type CreateFunction, createFunction } from './function.ts';
-import { type FunctionName, GRANTS } from './grants.ts';
+import { createFunctions } from './function.ts';
 import { addKeptSettings } from './kept-settings.ts';
 import { Monitoring } from './monitoring.ts';
 import { createOperatorPolicy } from './operator-policy.ts';
@@ -40,42 +37,19 @@ export class ServiceStack extends Stack {
       .update(`shared ${Names.uniqueId(this)}`)
       .digest('hex');
 
-    const environment = Object.fromEntries(
-      Object.entries(SETTINGS).map(([name, { env }]) => [env, String(settings[name as keyof typeof SETTINGS])]),
-    );
-    // Filled by `create`, which the constructs below call, too: complete only after queues and relay.
-    const functions = {} as Record<FunctionName, LambdaFunction>;
-    const create: CreateFunction = (name, description, timeout, variables) => {
-      const usesTable = GRANTS[name].length > 0;
-      functions[name] = createFunction(this, {
-        ...{ name, description, timeout, settings },
-        ...(usesTable && { table }),
-        environment: { ...(usesTable && environment), ...variables },
-      });
-      return functions[name];
-    };
+    const { functions, create } = createFunctions(this, table, settings);
     for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
-    const { standby } = settings;
     create('fallback-route', 'Answer GET / and every other path and method', OTHER_TIMEOUT, {
-      STANDBY: String(standby),
+      STANDBY: String(settings.standby),
       ALLOWED_METHODS: JSON.stringify(allowedMethods()),
     });
     create('openapi-document', 'Serve openapi.json', OTHER_TIMEOUT);
     create('usage-key-authorizer', 'Authorizer: choose the gateway key that throttles a call', AUTHORIZER_TIMEOUT, {
       SHARED_GATEWAY_KEY: sharedGatewayKey,
     });
-    const mergeQueue = new MergeQueue(this, 'Merges', {
-      create,
-      enabled: !standby,
-      maxConcurrency: settings.mergeConcurrency,
-    });
-    const relay = new Relay(this, 'Relay', { create, enabled: !standby, table, mergeQueue: mergeQueue.queue });
-    const ingestQueues = new IngestQueues(this, 'Feed', {
-      create,
-      writerAccounts: settings.feedAccounts,
-      enabled: !(settings.writesFrozen || standby),
-      maxConcurrency: settings.feedConcurrency,
-    });
+    const mergeQueue = new MergeQueue(this, 'Merges', { create, settings });
+    const relay = new Relay(this, 'Relay', { create, settings, table, mergeQueue: mergeQueue.queue });
+    const ingestQueues = new IngestQueues(this, 'Feed', { create, settings });
     for (const { name, sendsTo = [] } of operations as readonly ListedOperation[])
       for (const queue of sendsTo) ingestQueues.letSend(functions[name], queue);
     const service = new ServiceApi(this, 'Service', { settings, functions, sharedGatewayKey });
@@ -90,8 +64,8 @@ export class ServiceStack extends Stack {
     if (!settings.ephemeral)
       for (const policy of [operatorPolicy, ingestQueues.writersPolicy])
         policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    const parts = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
-    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, api, settings });
-    addOutputs(this, { ...parts, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
+    const resources = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
+    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...resources, api, settings });
+    addOutputs(this, { ...resources, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
   }
 }

@@ -19,15 +19,8 @@ import { TABLE } from './table-definition.ts';
  * Creates the table with its replicas, or refers to the one that `adoptTable` names. It is kept when the stack is deleted, unless that is
  * ephemeral. Replicas are eventually consistent, since strongly consistent ones take no transactions.
  */
-export function createServiceTable(
-  scope: Construct,
-  {
-    adoptTable: adopted,
-    ephemeral,
-    maxWriteUnits,
-    replicaRegions,
-  }: Pick<DeploymentSettings, 'adoptTable' | 'ephemeral' | 'maxWriteUnits' | 'replicaRegions'>,
-): ITableV2 {
+export function createServiceTable(scope: Construct, settings: DeploymentSettings): ITableV2 {
+  const { adoptTable: adopted, ephemeral, maxWriteUnits, replicaRegions } = settings;
   if (adopted !== undefined) {
     requireSameAccountAndRegion(adopted, Stack.of(scope));
     return TableV2.fromTableAttributes(scope, 'Table', {

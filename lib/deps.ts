@@ -47,7 +47,7 @@ export async function createDeps({
   await warmUp(table, connections);
   const metrics = settings.quiet
     ? { call: noop, event: noop, records: noop }
-    : createMetrics({ namespace: settings.metricsNamespace });
+    : createMetrics(settings.metricsNamespace);
   return {
     table,
     now: Date.now,

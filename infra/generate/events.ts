@@ -55,18 +55,15 @@ const operator = (command: string) => ({ by: 'operator arn:aws:sts::123456789012
 const merge = { incident_id: INCIDENT, sequence: 1_795_000_000_000 };
 
 const workItem = { work_item_id: { type: 'string' }, work_item_version: { ...int64, minimum: 1 } };
-const accountEvent = (description: string, command: string): EventDescription => ({
-  description,
-  cause: COMMAND,
-  required: {},
-  sample: operator(command),
-});
-const appKeyEvent = (description: string, command: string): EventDescription => ({
-  description,
-  cause: COMMAND,
-  required: { app_key_id: appKeyId },
-  sample: { ...operator(command), app_key_id: KEY },
-});
+/** An event that reports an operator's command. */
+const commandEvent = (
+  description: string,
+  command: string,
+  required: EventDescription['required'] = {},
+  sample = {},
+): EventDescription => ({ description, cause: COMMAND, required, sample: { ...operator(command), ...sample } });
+const appKeyEvent = (description: string, command: string) =>
+  commandEvent(description, command, { app_key_id: appKeyId }, { app_key_id: KEY });
 
 const unixSeconds = { ...count, description: 'Unix seconds' };
 const alertEvent = (description: string, sample: object): EventDescription => ({
@@ -159,15 +156,13 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
     optional: { ...REQUEST, command: { const: 'record', description: 'In place of a call: a record' } },
     sample: { ...call, work_item_id: 'wi-1001', work_item_version: 2 },
   },
-  WorkItemRestored: {
-    description: "A work item's deletion was undone.",
-    cause: COMMAND,
-    required: workItem,
-    sample: { ...operator('work-item restore'), work_item_id: 'wi-1001', work_item_version: 3 },
-  },
-  AccountErased: accountEvent('The account is erased. Erase what you keep of it, too.', 'account erase'),
-  AccountSuspended: accountEvent('All calls of the account are refused from now on.', 'account suspend'),
-  AccountUnsuspended: accountEvent("The account's suspension was lifted.", 'account unsuspend'),
+  WorkItemRestored: commandEvent("A work item's deletion was undone.", 'work-item restore', workItem, {
+    work_item_id: 'wi-1001',
+    work_item_version: 3,
+  }),
+  AccountErased: commandEvent('The account is erased. Erase what you keep of it, too.', 'account erase'),
+  AccountSuspended: commandEvent('All calls of the account are refused from now on.', 'account suspend'),
+  AccountUnsuspended: commandEvent("The account's suspension was lifted.", 'account unsuspend'),
   AppKeyIssued: appKeyEvent('The account has a new app key.', 'app-key issue'),
   AppKeyRevoked: appKeyEvent('An app key is refused from now on.', 'app-key revoke'),
 };

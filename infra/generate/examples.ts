@@ -2,10 +2,16 @@
 import { codeOf, ERROR_CODES, type ErrorCode, messageOf } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import type { Operation } from '../../lib/http/operation.ts';
-import { SETTINGS } from '../../lib/shared/settings.ts';
+import { itemBudget } from '../../lib/http/rate-limit.ts';
+import { SETTINGS, settingValues } from '../../lib/shared/settings.ts';
 import { CODING_MESSAGE } from '../coding-message.ts';
 
 export const REQUEST_ID = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+
+export const defaultSettings = settingValues(
+  () => undefined,
+  () => undefined,
+);
 
 /** A case in which a call fails, and the message of the response. */
 interface ErrorExample {
@@ -13,8 +19,12 @@ interface ErrorExample {
   readonly message: string;
 }
 
-/** Errors that every operation can answer. */
-function commonExamples({ itemTexts, maxBodyBytes: maxBytes = SETTINGS.maxBodyBytes.default }: Operation) {
+/** Errors that an operation can answer without declaring a refusal. */
+function commonExamples(operation: Operation): Partial<Record<ErrorCode, ErrorExample>> {
+  const { permission, rateWindows, budgeted, itemTexts } = operation;
+  const { maxBodyBytes: maxBytes = SETTINGS.maxBodyBytes.default } = operation;
+  const [window] = (budgeted ? itemBudget(defaultSettings).rateWindows : rateWindows) ?? [];
+  const quota = window && { limit: window.limit, windowSeconds: window.seconds };
   return {
     InvalidParameter: { summary: 'The body is a JSON array', message: en.explain.bodyNotObject(undefined) },
     InvalidContentType: {
@@ -27,19 +37,32 @@ function commonExamples({ itemTexts, maxBodyBytes: maxBytes = SETTINGS.maxBodyBy
       summary: `The body has a byte more than ${maxBytes / 1_024} KiB`,
       message: en.explain.bodyTooLarge({ maxBytes }),
     },
-    RequestTooFrequently: {
-      summary: 'More calls than the usage plan of the account allows',
-      message: en.codes.RequestTooFrequently,
-    },
+    ...(permission && {
+      AccessDenied: {
+        summary: `The account lacks the permission ${permission}`,
+        message: en.explain.permissionMissing({ permission }),
+      },
+    }),
+    RequestTooFrequently: quota
+      ? {
+          summary: `More than ${quota.limit.toLocaleString('en')} ${budgeted ? 'records and alerts' : 'calls'} in ${quota.windowSeconds} s`,
+          message: en.explain[budgeted ? 'tooManyItems' : 'tooFrequent'](quota),
+        }
+      : { summary: 'More calls than the usage plan of the account allows', message: en.codes.RequestTooFrequently },
     InternalError: { summary: 'A defect of the service', message: en.codes.InternalError },
     ServiceUnavailable: { summary: 'DynamoDB does not answer', message: en.codes.ServiceUnavailable },
-  } as const satisfies Partial<Record<ErrorCode, ErrorExample>>;
+  };
 }
 
-/** An example of each error code that an operation can answer, in the order of `ERROR_CODES`: of its refusals with the same code the last. */
+/** An example of each error code that an operation can answer, in the order of `ERROR_CODES`. Its refusals replace common examples. */
 export function errorExamples(operation: Operation): [code: ErrorCode, example: ErrorExample][] {
-  const examples: Partial<Record<ErrorCode, ErrorExample>> = commonExamples(operation);
+  const examples = commonExamples(operation);
   for (const { summary, explanation } of operation.refusals) {
+    // The scripts run before the compiler has checked the schema.
+    if (!(explanation.name in en.explain) || !codeOf(explanation.name))
+      throw new Error(
+        `${operation.name} has the refusal ${explanation.name}: add it to REFUSALS of lib/http/errors.ts and to each catalog of lib/http/messages/`,
+      );
     const code = codeOf(explanation.name);
     if (!code || !en.explain[explanation.name])
       throw new Error(

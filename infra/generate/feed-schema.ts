@@ -21,7 +21,7 @@ function withTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withTypes);
   if (typeof schema !== 'object' || schema === null) return schema;
   const { type, format, pattern, enum: values } = schema as Record<string, unknown>;
-  const inner = Object.fromEntries(Object.entries(schema).map(([name, part]) => [name, withTypes(part)]));
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, inside]) => [name, withTypes(inside)]));
   if (type === 'string' && !pattern && !values) return { ...inner, pattern: WELL_FORMED };
   return type === 'integer' && format === 'int64' ? { ...INT64, ...inner } : inner;
 }
@@ -58,7 +58,7 @@ const DEFINITIONS = {
 };
 
 const NAMES_INCIDENT = { not: { required: ['incident_id'], properties: { incident_id: { const: NO_INCIDENT } } } };
-/** The rules of a kind that `check-line.ts` has beside its schema. */
+/** The rules of a kind that `check-line.ts` checks in addition to its schema. */
 const RULES: Readonly<Record<string, object>> = {
   alert: {
     oneOf: [

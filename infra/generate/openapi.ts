@@ -6,12 +6,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { BODY_BOUNDS } from '../../lib/http/body.ts';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
-import type { Tag } from '../../lib/http/operation.ts';
+import { type Tag, THROTTLE } from '../../lib/http/operation.ts';
 import { itemBudget } from '../../lib/http/rate-limit.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
-import { settingValues } from '../../lib/shared/settings.ts';
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
-import { errorExamples, REQUEST_ID } from './examples.ts';
+import { defaultSettings, errorExamples, REQUEST_ID } from './examples.ts';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
 
 export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
@@ -75,11 +74,6 @@ function errorResponse(status: number, errors: ReturnType<typeof errorExamples>,
   };
 }
 
-const defaultSettings = settingValues(
-  () => undefined,
-  () => undefined,
-);
-
 export function openApiDocument(): object {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const schemas = new Map(Object.entries({ ...ENVELOPE_SCHEMAS, ...RECORD_SCHEMAS }));
@@ -129,7 +123,7 @@ export function openApiDocument(): object {
 
   function operationObject(operation: ListedOperation): object {
     const { name, summary, description, tag, permission, idempotent, request, example } = operation;
-    const { rateWindows, budgeted, throttle } = operation;
+    const { rateWindows, budgeted, throttle = THROTTLE } = operation;
     return {
       operationId: operationIdOf(name),
       summary,

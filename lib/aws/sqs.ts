@@ -1,5 +1,4 @@
 /** Sends messages to SQS queues. */
-
 import { type MessageAttributeValue, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { batchesOf, forEach } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
@@ -66,7 +65,7 @@ export const textsOf = ({ MessageBody, MessageAttributes = {} }: QueueMessage): 
 
 /** The bytes of a message as SQS counts them. */
 export const sizeOf = (message: QueueMessage): number =>
-  textsOf(message).reduce((sum, part) => sum + Buffer.byteLength(part), 0);
+  textsOf(message).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
 /**
  * Sends messages to a queue, several batches at a time.

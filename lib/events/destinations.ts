@@ -1,5 +1,4 @@
 /** Sends messages to queues and events to the event bus, for `relay`. */
-
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { createHttpHandler, PATIENT } from '../aws/http-handler.ts';
 import { createSigner } from '../aws/signer.ts';
@@ -17,21 +16,16 @@ const CALL = { maxItems: 10, maxBytes: 256 * 1024 - 1 } as const;
 /** The bytes that EventBridge counts for the time of an entry. */
 const TIME_BYTES = 14;
 
-export interface Destinations {
-  /** @returns for each message, in the same order, whether the queue accepted it */
-  send(queueUrl: string, messages: readonly QueueMessage[]): Promise<boolean[]>;
-  /** @returns for each event, in the same order, whether the bus accepted it */
-  publish(events: readonly ServiceEvent[]): Promise<boolean[]>;
-}
-
-export interface DestinationOptions {
+/** @param endpoint a server in place of EventBridge and SQS; undefined: AWS */
+export function createDestinations({
+  eventBus,
+  region,
+  endpoint,
+}: {
   eventBus: string;
   region: string;
-  /** A server in place of EventBridge and SQS; absent: AWS. */
-  endpoint?: string | undefined;
-}
-
-export function createDestinations({ eventBus, region, endpoint }: DestinationOptions): Destinations {
+  endpoint: string | undefined;
+}) {
   const sqs = createSqsClient({ region, endpoint });
   const eventBridge: EventBridgeClient = new EventBridgeClient({
     region,
@@ -43,8 +37,10 @@ export function createDestinations({ eventBus, region, endpoint }: DestinationOp
 
   // A failed call is not thrown, since others may have succeeded: none of its messages or events counts as accepted.
   return {
-    send: (queueUrl, messages) => sendMessages(sqs, queueUrl, messages),
-    async publish(events) {
+    /** @returns for each message, in the same order, whether the queue accepted it */
+    send: (queueUrl: string, messages: readonly QueueMessage[]) => sendMessages(sqs, queueUrl, messages),
+    /** @returns for each event, in the same order, whether the bus accepted it */
+    async publish(events: readonly ServiceEvent[]): Promise<boolean[]> {
       const accepted: boolean[] = [];
       const entries = events.map(({ type, detail }) => ({
         EventBusName: eventBus,

@@ -7,7 +7,7 @@ import { timeOf } from '../model/order.ts';
 import { entryOf, isMoved, readEntry } from '../operations/merge-alerts/entry.ts';
 import { type Int64, stringifyJson } from '../shared/json.ts';
 import type { Table } from '../table/client.ts';
-import { type Key, parseKey, type Stored } from '../table/keys.ts';
+import { type Key, parseKey, type RowKind, type Stored } from '../table/keys.ts';
 
 const VERSION = 1;
 /** Maximum number of alert ids in an event. */
@@ -30,7 +30,10 @@ interface EventCommon {
   cause: { request_id: string } | { command: string };
 }
 
-/** Creates an event. Its id is a hash of type, account and `dedupKey`, so that an event that is delivered again has the same id. */
+/**
+ * Creates an event. Its id is a hash of type, account and `dedupKey`, so that an event that is delivered again has the same id.
+ * @param fields those that are undefined are left out when the event is sent
+ */
 function createEvent(type: string, { account, atMs, by, dedupKey, cause }: EventCommon, fields: object): ServiceEvent {
   const id = createHash('sha256').update(`${type}\n${account}\n${dedupKey}`).digest('hex').slice(0, 32);
   return { type, detail: { id, version: VERSION, account_id: account, at_ms: atMs, ...cause, by, ...fields } };
@@ -47,24 +50,32 @@ const decoded = (image: Image) =>
     ]),
   ) as Record<string, AttributeValue>;
 
-/** The row of a stream record after the write; undefined if the write removed it. */
-export const writtenRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
-  dynamodb?.NewImage && table.unmarshall<Key>(decoded(dynamodb.NewImage));
+/** The row in an image of a stream record; undefined if there is none. */
+export const rowOf = ({ unmarshall }: Pick<Table, 'unmarshall'>, image: Image | undefined): Key | undefined =>
+  image && unmarshall<Key>(decoded(image));
 
-/** The row of a stream record before the write; undefined if there was none. */
-export const replacedRowOf = (table: Pick<Table, 'unmarshall'>, { dynamodb }: DynamoDBRecord): Key | undefined =>
-  dynamodb?.OldImage && table.unmarshall<Key>(decoded(dynamodb.OldImage));
+/** The write of a row of an account, as a stream record tells it. */
+export interface Change {
+  readonly record: DynamoDBRecord;
+  readonly kind: RowKind;
+  readonly account: Int64;
+  readonly row: Key;
+  /** The row before the write; undefined if there was none. */
+  readonly before: Key | undefined;
+}
 
-/**
- * The event that reports the write of a stream record; undefined if there is none, also because the row before the write said the same
- * already.
- */
-export async function eventOf(table: Table, record: DynamoDBRecord): Promise<ServiceEvent | undefined> {
-  const row = writtenRowOf(table, record);
-  const before = replacedRowOf(table, record);
-  const { kind: rowKind, account } = (row && parseKey(row)) ?? {};
-  if (!row || account === undefined) return undefined;
-  switch (rowKind) {
+/** The change that a stream record tells; undefined if the row was removed, or is of no account. */
+export function changeOf(table: Pick<Table, 'unmarshall'>, record: DynamoDBRecord): Change | undefined {
+  const row = rowOf(table, record.dynamodb?.NewImage);
+  const { kind, account } = (row && parseKey(row)) ?? {};
+  if (!row || !kind || account === undefined) return undefined;
+  return { record, kind, account, row, before: rowOf(table, record.dynamodb?.OldImage) };
+}
+
+/** The event that reports a change; undefined if there is none, as when the row before the write said the same already. */
+export async function eventOf(table: Table, change: Change): Promise<ServiceEvent | undefined> {
+  const { record, kind, account, row, before } = change;
+  switch (kind) {
     // An entry is updated when it is finished.
     case 'historyEntry':
       return record.eventName === 'INSERT' ? entryEvent(account, row as Stored<'historyEntry'>) : undefined;
@@ -88,25 +99,17 @@ function entryEvent(account: Int64, row: Stored<'historyEntry'>): ServiceEvent {
   const { entry, moves } = entryOf(row);
   const { kind, incident_id, sequence, merge_id, at_ms, by, request_id, large = false } = entry;
   const common = { account, atMs: at_ms, by, dedupKey: merge_id, cause: { request_id } };
-  // Those of a large merge as it has read them: an entry that was committed since may have moved some, which MergeCompleted knows.
+  // A large merge has read these alerts. Entries that were committed since may have moved some: MergeCompleted knows.
   const moved = moves.filter(isMoved);
-  const alerts = moved.length;
+  const fields = { incident_id, sequence, alerts: moved.length };
   if (kind === 'merge_undone')
-    return createEvent('MergeUndone', common, {
-      incident_id,
-      sequence,
-      undone_sequence: entry.undone_sequence,
-      alerts,
-    });
-  const { comment, new_title: title, new_owner_id: owner_id } = entry;
+    return createEvent('MergeUndone', common, { ...fields, undone_sequence: entry.undone_sequence });
   return createEvent('AlertsMerged', common, {
-    incident_id,
-    sequence,
-    alerts,
+    ...fields,
     alert_ids: moved.slice(0, MAX_IDS).map(({ alertId }) => alertId),
-    ...(comment !== undefined && { comment }),
-    ...(title !== undefined && { title }),
-    ...(owner_id !== undefined && { owner_id }),
+    comment: entry.comment,
+    title: entry.new_title,
+    owner_id: entry.new_owner_id,
     complete: !large,
   });
 }
@@ -156,7 +159,11 @@ function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefi
   if (type === undefined || key_order === undefined) return undefined;
   const common = { account, atMs: timeOf(key_order), by: RECORD, dedupKey: alert_id, cause: { command: RECORD } };
   const event = createEvent(type, common, {
-    ...{ alert_id, alert_key, alert_severity, title, incident_id },
+    alert_id,
+    alert_key,
+    alert_severity,
+    title,
+    incident_id,
     start_time: secondsOf(row.started_at_ms),
     end_time: secondsOf(row.ended_at_ms),
   });

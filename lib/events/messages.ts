@@ -1,7 +1,4 @@
-/**
- * The messages that relay sends. Their group is the account: SQS then delivers those of one account, however many wait, beside those of
- * others.
- */
+/** The messages that relay sends. Their group is the account, so that the messages of one account, however many wait, delay no other's. */
 import { messageText, type QueueMessage } from '../aws/sqs.ts';
 import { type Key, parseKey } from '../table/keys.ts';
 import type { ServiceEvent } from './event.ts';

@@ -9,8 +9,8 @@ import { messageText } from '../aws/sqs.ts';
 import type { Deps } from '../deps.ts';
 import { forEach, isUnavailable } from '../shared/concurrency.ts';
 import { parseJson } from '../shared/json.ts';
-import { type Key, parseKey, type Stored } from '../table/keys.ts';
-import { eventOf, replacedRowOf, type ServiceEvent, writtenRowOf } from './event.ts';
+import type { Key, Stored } from '../table/keys.ts';
+import { type Change, changeOf, eventOf, type ServiceEvent } from './event.ts';
 
 /** Sends payloads. @returns for each, in the same order, whether it was accepted */
 type Send<Payload> = (payloads: Payload[]) => Promise<boolean[]>;
@@ -40,11 +40,13 @@ export function createRelay({ table, log }: Pick<Deps, 'table' | 'log'>, targets
 
     async function classify(record: DynamoDBRecord, index: number): Promise<void> {
       try {
-        const key = largeMergeKeyOf(table, record);
+        const change = changeOf(table, record);
+        if (!change) return;
+        const key = largeMergeKeyOf(change);
         if (key) mergeKeys.push({ index, payload: key });
-        const event = await eventOf(table, record);
+        const event = await eventOf(table, change);
         if (event) events.push({ index, payload: event });
-        const replacement = auditReplacementOf(table, record);
+        const replacement = auditReplacementOf(change);
         if (replacement) log.error('audit entry replaced', replacement);
       } catch (error) {
         const { name: error_name } = error as Error;
@@ -78,23 +80,19 @@ export function createRelay({ table, log }: Pick<Deps, 'table' | 'log'>, targets
   };
 }
 
-/** The key of the large entry that a stream record inserts, as finish-merges reads it; undefined if it inserts none. */
-function largeMergeKeyOf(table: Deps['table'], record: DynamoDBRecord): Key | undefined {
-  const row = writtenRowOf(table, record) as Stored<'historyEntry'> | undefined;
-  if (!row || record.eventName !== 'INSERT' || parseKey(row)?.kind !== 'historyEntry' || !row.large) return undefined;
-  return { pk: row.pk, sk: row.sk };
+/** The key of the large entry that a change inserts, as finish-merges reads it; undefined if it inserts none. */
+function largeMergeKeyOf({ record, kind, row }: Change): Key | undefined {
+  const isLarge = kind === 'historyEntry' && (row as Stored<'historyEntry'>).large;
+  return isLarge && record.eventName === 'INSERT' ? { pk: row.pk, sk: row.sk } : undefined;
 }
 
 /**
- * A finished entry of the audit and what replaces it, for the log; undefined if the record is of no such write. No command makes one, but
- * the operator's policy cannot keep it from an operator, who must be able to add entries.
+ * A finished entry of the audit and what replaces it, for the log; undefined if the change is no such write. No command makes one, but the
+ * operator's policy cannot keep it from an operator, who must be able to add entries.
  */
-function auditReplacementOf(table: Deps['table'], record: DynamoDBRecord): Record<string, unknown> | undefined {
-  const [row, before] = [writtenRowOf(table, record), replacedRowOf(table, record)];
-  const { kind, account: account_id } = (row && parseKey(row)) ?? {};
-  if (kind !== 'audit') return undefined;
+function auditReplacementOf({ kind, account: account_id, row, before }: Change): Record<string, unknown> | undefined {
   const [is, was] = [row as Stored<'audit'>, before as Stored<'audit'> | undefined];
-  if (!was || was.result === 'started') return undefined;
+  if (kind !== 'audit' || !was || was.result === 'started') return undefined;
   const shown = ({ at_ms, by, command, target, result }: Stored<'audit'>) => ({ at_ms, by, command, target, result });
   return { account_id, id: was.id, was: shown(was), is: shown(is) };
 }

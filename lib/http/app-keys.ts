@@ -1,5 +1,5 @@
-/** Who calls, what that account may do, and the cursors that only it may use. */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+/** Who calls, and what that account may do. */
+import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
 import type { Deps } from '../deps.ts';
 import type { AppKeyRow } from '../model/app-key.ts';
@@ -12,7 +12,7 @@ import { updateRow } from '../table/write.ts';
 import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 
-/** A soft limit: QuickLRU keeps up to twice as many keys. */
+/** How many keys are cached at least: QuickLRU holds up to twice as many. */
 const CACHE_SIZE = 10_000;
 /** How long a key that exists is cached, and a revoked one may still be accepted. */
 const KEY_MS = 30_000;
@@ -63,7 +63,7 @@ export function createAppKeys(
 
   async function lookUp(hash: string): Promise<LookUp> {
     const since = momentOf(deps);
-    // Not the call's signal, since other calls may share the look-up.
+    // The look-up does not end with the call's signal, since other calls may share it.
     const row = await getRow(withSignal(table, AbortSignal.timeout(lookupMs)), keys.appKey(hash));
     const found = { row, since };
     cache.set(hash, found);
@@ -205,32 +205,3 @@ export const ageOf = ({ unixMs, monotonicMs }: Moment, { now, monotonicNow }: Cl
  */
 export const isCurrent = (since: Moment, lifetimeMs: number, clocks: Clocks): boolean =>
   clocks.now() >= since.unixMs && ageOf(since, clocks) < lifetimeMs;
-
-const TAG_BYTES = 16;
-
-function tagOf(secret: Uint8Array, purpose: string, position: Buffer): Buffer {
-  return createHmac('sha256', secret).update(`${purpose}:`).update(position).digest().subarray(0, TAG_BYTES);
-}
-
-/**
- * A cursor that continues after `position`, which only this service can make.
- * @param purpose the list and its filters. None begins with another one and a colon. A cursor is valid for one purpose only
- */
-export function sealCursor({ cursorSecret }: Pick<Caller, 'cursorSecret'>, purpose: string, position: string): string {
-  const bytes = Buffer.from(position);
-  return Buffer.concat([tagOf(cursorSecret, purpose, bytes), bytes]).toString('base64url');
-}
-
-/** The position after which a cursor continues; undefined if it was not issued to this account for this purpose. */
-export function openCursor(
-  { cursorSecret }: Pick<Caller, 'cursorSecret'>,
-  purpose: string,
-  cursor: string,
-): string | undefined {
-  const bytes = Buffer.from(cursor, 'base64url');
-  if (bytes.length <= TAG_BYTES || bytes.toString('base64url') !== cursor) return undefined;
-  const position = bytes.subarray(TAG_BYTES);
-  return timingSafeEqual(bytes.subarray(0, TAG_BYTES), tagOf(cursorSecret, purpose, position))
-    ? position.toString()
-    : undefined;
-}

@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { exceededBound, isPlainJson, mayHaveRoundedNumber, parseJson } from '../shared/json.ts';
+import { exceededBound, isPlainJson, parseJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import { linesOf, malformed, withItemTexts } from './item-texts.ts';
@@ -19,14 +19,17 @@ const IDENTITY = /^identity$/i;
  */
 export const BODY_BOUNDS = { levels: 1_000, values: 100_000 } as const;
 
+/** Characters of a body that middy's parser reads. It calls a function for each value, so longer ones take several times as long by it. */
+const SHORT = 2_048;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type.
+ * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type. Where the operation
+ * takes items as texts, only their list is read.
  *
- * middy's parser reads the body, unless `JSON.parse` alone does the same, or the body has a number that `JSON.parse` may round. The exact
- * parser reads those bodies, and the ones that middy's parser rejects for a member named `__proto__`, which the exact parser drops. Parser
- * errors quote the body, so they are dropped. Of a body with item texts, the list alone is read.
+ * middy's parser reads a short body that it does not change. The exact parser reads one that is long, has a number that `JSON.parse` may round,
+ * or has a member name that middy's refuses. The errors of both quote the body, so they are dropped.
  *
  * API Gateway decompresses bodies whose encoding it knows, but not small ones.
  */
@@ -34,23 +37,14 @@ export function bodyMiddleware({
   maxBodyBytes,
   itemTexts,
 }: Pick<Settings, 'maxBodyBytes'> & Pick<Operation, 'itemTexts'>): ApiMiddleware {
-  const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before as unknown as (request: {
-    event: { body: unknown };
-  }) => void;
+  const middyParser = httpJsonBodyParser({ disableContentTypeCheck: true }).before;
 
   function parse(text: string): unknown {
-    const event = { body: text as unknown };
+    const event = { body: text };
     try {
-      if (isPlainJson(text)) return JSON.parse(text);
-      if (!mayHaveRoundedNumber(text)) {
-        middyParser({ event });
-        return event.body;
-      }
-    } catch {
-      // The body is malformed, or has a member name that middy's parser rejects: the exact parser decides.
-    }
-    try {
-      return parseJson(text);
+      if (text.length > SHORT || !isPlainJson(text)) return parseJson(text);
+      void middyParser?.({ event } as Parameters<typeof middyParser>[0]);
+      return event.body;
     } catch {
       throw malformed(text);
     }
@@ -197,17 +191,14 @@ function fieldErrorsOf(errors: readonly AjvError[], fields: Fields): FieldError[
 function illFormedStrings(body: Record<string, unknown>, fields: Fields, offending: ReadonlySet<string>): FieldError[] {
   const fieldErrors: FieldError[] = [];
   for (const [field, schema] of Object.entries(fields)) {
-    const value = body[field];
     if (offending.has(field)) continue;
+    const value = body[field];
     if (isIllFormed(value)) fieldErrors.push({ field, schema, illFormed: true });
-    else if (schema.items?.type === 'string' && Array.isArray(value) && value.some(isIllFormed)) {
+    else if (schema.items?.type === 'string' && Array.isArray(value)) {
+      const item = value.findIndex(isIllFormed);
       const moreItems = value.filter(isIllFormed).length - 1;
-      const item = {
-        schema: schema.items,
-        item: value.findIndex(isIllFormed),
-        ...(moreItems > 0 && { moreItems }),
-      };
-      fieldErrors.push({ field, ...item, illFormed: true });
+      if (item >= 0)
+        fieldErrors.push({ field, schema: schema.items, item, illFormed: true, ...(moreItems > 0 && { moreItems }) });
     }
   }
   return fieldErrors;

@@ -15,7 +15,7 @@ import {
 } from './body.ts';
 import { ApiError, type Catalog, ERROR_CODES, isRefusedBySetting, messageOf, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
-import { admissionOf, admitBeside } from './rate-limit.ts';
+import { admissionOf, operateWithinLimit } from './rate-limit.ts';
 
 /**
  * Last resort for an operation that ignores its signal, which aborts long before (`callMs`): its caller gets a 503 this long before the
@@ -54,19 +54,18 @@ export function createOperationHandler<Body, Data>(
     .use(bodyMiddleware({ ...deps.settings, ...operation }))
     .use(validateMiddleware(operation.request, validate, crossCheck));
   const { writesFrozen, standby } = deps.settings;
-  if (operation.writes && (writesFrozen || standby)) chain.before(refuseFrozenWrite);
+  if (operation.writes && (writesFrozen || standby))
+    chain.before(() => {
+      throw refusal('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
+    });
   if (checkAvailable) chain.before(checkAvailable);
   const admission = admissionOf(operation, deps);
   return chain.handler((event) => {
     const call = callOf<Body>(event, operation);
     return admission
-      ? admitBeside(admission, event, deps, (admitted) => operate({ ...call, admitted }))
+      ? operateWithinLimit(admission, event, deps, (admitted) => operate({ ...call, admitted }))
       : operate(call);
   }) as unknown as Handler;
-}
-
-function refuseFrozenWrite(): never {
-  throw refusal('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
 }
 
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {

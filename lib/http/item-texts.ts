@@ -23,17 +23,17 @@ export const linesOf = (body: string): string[] =>
 export function withItemTexts(body: string, list: string): Record<string, string | string[]> {
   if (syntaxErrorAt(body) !== undefined) throw malformed(body);
   const json = body.trim();
-  if (json.startsWith('[')) return { [list]: partsOf(json) };
+  if (json.startsWith('[')) return { [list]: textsWithin(json) };
   if (!json.startsWith('{')) throw refusal('bodyNotObject');
-  const member = partsOf(json).findLast((part) => JSON.parse(part.slice(0, endOfString(part, 1))) === list);
+  const member = textsWithin(json).findLast((text) => JSON.parse(text.slice(0, endOfString(text, 1))) === list);
   if (member === undefined) return {};
   const value = member.slice(member.indexOf(':', endOfString(member, 1)) + 1).trim();
-  return { [list]: value.startsWith('[') ? partsOf(value) : value };
+  return { [list]: value.startsWith('[') ? textsWithin(value) : value };
 }
 
 /** The texts between the outer brackets of valid JSON: an array's items, or an object's members. */
-function partsOf(json: string): string[] {
-  const parts: string[] = [];
+function textsWithin(json: string): string[] {
+  const texts: string[] = [];
   let depth = 0;
   let start = 1;
   for (let index = 0; index < json.length; index += 1) {
@@ -43,8 +43,8 @@ function partsOf(json: string): string[] {
     else if (character === '}' || character === ']') depth -= 1;
     const isEnd = depth === 0 || (depth === 1 && character === ',');
     if (!isEnd) continue;
-    parts.push(json.slice(start, index).trim());
+    texts.push(json.slice(start, index).trim());
     start = index + 1;
   }
-  return parts.length === 1 && parts[0] === '' ? [] : parts;
+  return texts.length === 1 && texts[0] === '' ? [] : texts;
 }

@@ -14,7 +14,7 @@ export interface RateWindow {
   readonly seconds: number;
 }
 
-/** The usual throttle of the usage plan. */
+/** The usage plan's throttle of an operation that declares none: calls a second, and burst. */
 export const THROTTLE = { rate: 50, burst: 100 } as const;
 
 /**
@@ -22,74 +22,61 @@ export const THROTTLE = { rate: 50, burst: 100 } as const;
  * responses allow no further fields here, so that handlers return only declared ones; the published ones do, so that fields can be added.
  */
 export interface Operation {
-  /** A verb and a noun, such as `get-alert`. Also the name of the folder, and of the function's file. */
+  /** Such as `merge-alerts`: also the name of the function's file. */
   readonly name: string;
   readonly method: 'POST';
-  /** Without a trailing slash: `/alert/info`. */
+  /** `/alert/info` */
   readonly path: `/${string}`;
-  /** For a list of operations, at least 16 characters without a full stop: `Read an alert by its id`. */
+  /** For a list of operations, at least 16 characters: `Read an alert by its id`. */
   readonly summary: string;
   /** Markdown: what the schemas of request and response do not say, such as `A deleted work item does not exist.` */
   readonly description: string;
-  /** Its group in the API reference, such as `Incidents`. */
+  /** `Incidents` */
   readonly tag: Tag;
   /** The permission that the account needs, such as `monit`; absent: any valid key may call. */
   readonly permission?: (typeof PERMISSIONS)[number];
   /**
-   * The exact limit, enforced by the handler, the shorter window first; absent: only the usage plan limits calls. It needs the grants `GetItem`
-   * and `UpdateItem` on `rateCount`.
-   * @example [{ name: 'second', limit: 2, seconds: 1 }, { name: 'minute', limit: 30, seconds: 60 }]
+   * The exact limit, which the handler enforces, the shorter window first: `{ name: 'second', limit: 2, seconds: 1 }` and
+   * `{ name: 'minute', limit: 30, seconds: 60 }`. Absent: only the usage plan limits calls.
    */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
-  /**
-   * The list in the body whose items count against what an account may send to the feed, a budget of two settings, such as `records`; absent:
-   * none do.
-   */
+  /** The list in the body, such as `records`, whose items count against what an account may send to the feed; absent: none do. */
   readonly budgeted?: string;
   /**
-   * The list in the body whose items the operation gets as JSON texts, to check them one by one. The body may also be that list alone, or have
-   * an item a line (application/x-ndjson). Such as `records`.
+   * The list in the body, such as `records`, whose items the operation gets as JSON texts, to check them one by one. The body may also be
+   * that list alone, or have an item a line (application/x-ndjson).
    */
   readonly itemTexts?: string;
-  /** The usage plan's throttle per account: calls a second, and burst. Usually {@link THROTTLE}. */
-  readonly throttle: { readonly rate: number; readonly burst: number };
-  /** Largest request body in bytes, decoded, such as `4 * 2 ** 20`; absent: that of the setting. */
+  /** The usage plan's throttle of each account, such as `{ rate: 20, burst: 40 }` for a costly operation; absent: {@link THROTTLE}. */
+  readonly throttle?: { readonly rate: number; readonly burst: number };
+  /** The largest request body, decoded, such as `4 * 1024 * 1024`; absent: that of the setting `maxBodyBytes`. */
   readonly maxBodyBytes?: number;
-  /**
-   * What its function may do with the table: exactly the actions that it uses, with those of the checks before it.
-   * @example [{ actions: ['GetItem'], on: ['appKey', 'alert'] }]
-   */
+  /** What its function may do with the table, exactly the actions that it uses: `{ actions: ['GetItem'], on: ['appKey', 'alert'] }`. */
   readonly grants: readonly Grant[];
-  /** The queues to which it sends, such as `['ingest', 'refused']`: its function finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
+  /** The queues to which its function may send, such as `['ingest']`. The function finds their addresses in `INGEST_URL` and `REFUSED_URL`. */
   readonly sendsTo?: readonly QueueName[];
-  /** Memory of its function; absent: 512. Lambda allots CPU in proportion: `1_769` gives one vCPU. */
+  /** The memory of its function, such as 1,024; absent: 512. Lambda allots CPU in proportion: one vCPU for 1,769 MB. */
   readonly memoryMb?: number;
-  /** Its share of the setting `reservedConcurrency`, such as `0.1`: a guarantee, and a limit. Absent: it uses what no function has reserved. */
+  /**
+   * Its share of the setting `reservedConcurrency`, such as 0.1 for a tenth: a guarantee, and a limit. Absent: it uses what no function has
+   * reserved.
+   */
   readonly concurrencyShare?: number;
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   /** Whether its calls change the account's data: they are refused while writes are frozen. */
   readonly writes?: boolean;
-  /**
-   * Schema of the body. Give strings a length and integers a range.
-   * @example { title: 'AlertInfoRequest', type: 'object', required: ['alert_id'], properties: { alert_id: objectId } }
-   */
+  /** Schema of the body; fields with a `default` are filled in: `{ title: 'AlertInfoRequest', type: 'object', properties: { … } }`. */
   readonly request: JSONSchema & { readonly properties: object };
-  /**
-   * Schema of `data` in a successful response.
-   * @example { title: 'WorkItemTitle', type: 'object', required: ['title'], additionalProperties: false, properties: { title: text } }
-   */
+  /** Schema of `data` in a successful response, with `additionalProperties: false` in each object. */
   readonly response: JSONSchema;
-  /** Headers that only this operation's successful responses have, such as `['Age']`. */
+  /** Headers that only this operation's successful responses have: `['Age']`. */
   readonly headers?: readonly 'Age'[];
-  /**
-   * A request that the sample data can answer, and the `data` of its response.
-   * @example { request: { work_item_id: 'wi-1002' }, data: { title: 'Roll back to 4.10.7' } }
-   */
+  /** A request that the sample data can answer, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
   readonly example: { readonly request: object; readonly data: unknown };
   /**
-   * Why a call that fits the schemas may be refused; each is an example. Of those with the same code openapi.json has the last.
-   * @example [{ summary: 'The work item does not exist', explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } } }]
+   * Why a call that fits the schemas may be refused, at most one reason for each error code, as examples for openapi.json. What `permission`,
+   * `rateWindows` and `budgeted` refuse is among the examples anyway.
    */
   readonly refusals: readonly RefusalExample[];
 }
@@ -137,13 +124,16 @@ export interface Call<Body> {
   readonly signal: AbortSignal;
   /** Loads the messages in the caller's language. */
   catalog(): Promise<Catalog>;
-  /** Of an operation with a limit of its own: rejects if that refuses the call. Only first reads may run before it resolves. */
+  /**
+   * Rejects if the operation's exact limit refuses the call: only first reads may run before it resolves. Absent: the operation has no such
+   * limit.
+   */
   readonly admitted?: Promise<void>;
 }
 
 export type Handler = (event: APIGatewayProxyEvent, context: Context) => Promise<APIGatewayProxyResult>;
 
-/** State of one call; each middleware fills in its part. */
+/** The state of one call. Each middleware adds what it knows. */
 export interface CallState {
   readonly requestId: string;
   /** When the handler started, in Unix milliseconds. */

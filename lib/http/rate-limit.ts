@@ -1,6 +1,5 @@
 import QuickLRU from 'quick-lru';
 import type { Deps } from '../deps.ts';
-import { allInOrder } from '../shared/concurrency.ts';
 import type { Int64 } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { withSignal } from '../table/client.ts';
@@ -195,11 +194,11 @@ export const itemBudget = ({ feedItemsPer3Seconds, feedItemsPerMinute }: BudgetS
 });
 
 /**
- * Counts a call against the limit of its operation, beside the operation's first reads. Responses to calls that it counts or refuses
+ * Counts a call against the limit of its operation, while the operation makes its first reads. Responses to calls that it counts or refuses
  * have the rate-limit headers. If a call cannot be counted, its response has none.
  * @param operate gets a promise that rejects if the call is not admitted. A call that is refused from memory does not run it
  */
-export async function admitBeside<Result>(
+export async function operateWithinLimit<Result>(
   { limiter, amountOf, refusal: refusalName }: Admission,
   event: ApiEvent,
   { now }: Pick<Deps, 'now'>,
@@ -216,7 +215,9 @@ export async function admitBeside<Result>(
   const verdict = limiter.take(callerOf(event).accountId, call.signal, amountOf(event.body));
   if (!(verdict instanceof Promise)) admit(verdict); // throws
   const admitted = Promise.resolve(verdict).then(admit);
-  const [, result] = await allInOrder([admitted, operate(admitted)]);
+  const result = operate(admitted);
+  await Promise.allSettled([admitted, result]);
+  await admitted; // The answer to a call that is not admitted is the refusal, whatever its operation failed with.
   return result;
 }
 

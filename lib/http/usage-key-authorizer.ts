@@ -20,7 +20,7 @@ export function createUsageKeyAuthorizer(
     const appKey = event.queryStringParameters?.app_key ?? '';
     const caller = await appKeys.find(appKey).catch((error: Error) => {
       log.warn('app key lookup failed', { error_name: error.name });
-      // Not the error itself, since Lambda would log all of it.
+      // Lambda logs all of the error that it gets, so this one has nothing of the cause.
       throw new Error('the app key cannot be looked up');
     });
     if (caller && !caller.gatewayKey) {

@@ -9,6 +9,7 @@ import { isBefore, type Order, orderAt, sentOf, ttlOf } from '../model/order.ts'
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
+import { transactNamed } from '../table/named-actions.ts';
 import { openAlerts } from '../table/open-alerts.ts';
 import { getRow } from '../table/read.ts';
 import { type Action, transact, updateAction, updateRow } from '../table/write.ts';
@@ -164,11 +165,13 @@ const endAlert: Writer = async (table, record, key) => {
     const ended_at_ms = record.sent.ended_at_ms ?? record.atMs;
     const end = stateWrite(record.order, { ...ENDED, ended_at_ms, event: 'AlertResolved' });
     const writes = [...laterWrites(row, writesOf(record)), end];
-    const failed = await transact(table, [
-      keyAction(record, { alert_id, is_open: false }, key),
-      updateAction(alert, updateOf(writes), all(EXISTS, areAsRead(row, writes))),
-    ]);
-    if (failed !== 1) return failed === undefined;
+    const failed = await transactNamed(table, {
+      key: keyAction(record, { alert_id, is_open: false }, key),
+      alert: updateAction(alert, updateOf(writes), all(EXISTS, areAsRead(row, writes))),
+    });
+    if (!failed) return true;
+    // Another record has opened or ended an alert meanwhile. If only the alert has changed, it is read again.
+    if (failed === 'key') return false;
   }
 };
 const ORDERS = [...ordersOf(model.groups), 'moved_sequence', 'alert_key'] as const;

@@ -3,7 +3,8 @@ import { isBefore, type Order } from '../model/order.ts';
 import type { Table } from '../table/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, set } from '../table/expression.ts';
 import type { KeyOf, RowKind } from '../table/keys.ts';
-import { conditionCheck, RETURN_STORED, transact, updateAction, updateRow } from '../table/write.ts';
+import { transactNamed } from '../table/named-actions.ts';
+import { conditionCheck, RETURN_STORED, updateAction, updateRow } from '../table/write.ts';
 import type { Found, Row } from './record-rows.ts';
 
 /** What a record writes of a group. */
@@ -89,13 +90,13 @@ export async function writeGroups(
       continue;
     }
     const [earliest = new Uint8Array()] = later.map(({ order }) => order).sort(Buffer.compare);
-    const failed = await transact(table, [
-      conditionCheck(creation.mark, isBelow('row_order', earliest)),
-      updateAction(key, updateOf(later, creation.defaults), isAsStored),
-    ]);
-    if (failed === undefined) return true;
+    const failed = await transactNamed(table, {
+      retirement: conditionCheck(creation.mark, isBelow('row_order', earliest)),
+      row: updateAction(key, updateOf(later, creation.defaults), isAsStored),
+    });
+    if (!failed) return true;
     // The host was retired later than that.
-    if (failed === 0) wanted = wanted.filter(({ order }) => isBefore(earliest, order));
+    if (failed === 'retirement') wanted = wanted.filter(({ order }) => isBefore(earliest, order));
   }
   return false;
 }

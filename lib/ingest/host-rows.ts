@@ -5,7 +5,8 @@ import { isBefore, latestOf, type Order, ttlOf } from '../model/order.ts';
 import type { Table } from '../table/client.ts';
 import { all, EXISTS, IS_NEW, is, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, transact, updateRow } from '../table/write.ts';
+import { transactNamed } from '../table/named-actions.ts';
+import { conditionCheck, deleteRow, putAction, putRow, RETURN_STORED, updateRow } from '../table/write.ts';
 import { type GroupWrite, latestWrites, writeGroups } from './group-writes.ts';
 import { type Found, fieldsOf, type Row, rowOf } from './record-rows.ts';
 import type { IngestRecord } from './records.ts';
@@ -46,8 +47,9 @@ async function writeInventory(table: Table, record: IngestRecord, found?: Found)
     }
     // A retirement writes its mark before it deletes rows, so it deletes what is written before the mark.
     const isNotRetired = conditionCheck(keysOf(record.sent).retirement, isBelow('row_order', record.order));
-    const failed = await transact(table, [isNotRetired, putAction(row, IS_NEW)]);
-    if (failed !== 1) return failed === undefined;
+    const failed = await transactNamed(table, { retirement: isNotRetired, host: putAction(row, IS_NEW) });
+    if (!failed) return true;
+    if (failed === 'retirement') return false;
   }
 }
 

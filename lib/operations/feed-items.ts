@@ -2,7 +2,7 @@
 
 import type { Deps } from '../deps.ts';
 import { refusal } from '../http/errors.ts';
-import { type Call, type Operation, type Reply, THROTTLE } from '../http/operation.ts';
+import type { Call, Operation, Reply } from '../http/operation.ts';
 import { type IngestQueue, type Problem, reasonOf } from '../ingest/index.ts';
 import type { TypeOf } from '../shared/json.ts';
 
@@ -12,7 +12,6 @@ const TOLD = 10;
 export const FEED_OPERATION = {
   tag: 'Feed',
   permission: 'feed',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
     { actions: ['UpdateItem'], on: ['rateCount'] },
@@ -47,16 +46,6 @@ export const FEED_OPERATION = {
     },
     additionalProperties: false,
   },
-  refusals: [
-    {
-      summary: 'The account lacks the permission Feed Write',
-      explanation: { name: 'permissionMissing', values: { permission: 'feed' } },
-    },
-    {
-      summary: 'More records and alerts than the account may send',
-      explanation: { name: 'tooManyItems', values: { limit: 20_000, windowSeconds: 3 } },
-    },
-  ],
 } as const satisfies Partial<Operation>;
 
 /** How an operation reads its items. */

@@ -49,9 +49,9 @@ export type OperationalEvent =
 
 /** How many records of the ingest queue were handled. */
 export interface RecordCounts {
-  /** Those that did not fail and were not refused. */
+  /** Records that did not fail and were not refused. */
   records: number;
-  /** Those of them that were not newer than the stored rows, and changed nothing. */
+  /** How many of `records` were not newer than the stored rows, and changed nothing. */
   late: number;
   refused: number;
   /** Their messages are received again. */
@@ -70,13 +70,7 @@ export interface MetricsSink {
  * Writes each metric as a line on standard output in CloudWatch's embedded metric format. CloudWatch reads them from the log.
  * Source: CloudWatch User Guide, "Specification: Embedded metric format".
  */
-export function createMetrics({
-  namespace = METRICS.namespace,
-  now = Date.now,
-}: {
-  namespace?: string | undefined;
-  now?: () => number;
-} = {}): MetricsSink {
+export function createMetrics(namespace: string = METRICS.namespace, now = Date.now): MetricsSink {
   /**
    * Writes a line.
    * @param dimensionSets sets of names of dimensions: CloudWatch makes a metric of each value for each set

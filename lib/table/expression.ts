@@ -35,11 +35,11 @@ export const is = (name: string, value: unknown) =>
     ? new Expression([`attribute_not_exists(${nameText(name)})`])
     : new Expression([`${nameText(name)} = `, ''], [value]);
 
-function joined(prefix: string, parts: readonly Expression[], separator: string): Expression {
-  const texts = Array<string>(parts.length + 1).fill(separator);
+function joined(prefix: string, expressions: readonly Expression[], separator: string): Expression {
+  const texts = Array<string>(expressions.length + 1).fill(separator);
   texts[0] = prefix;
-  texts[parts.length] = '';
-  return new Expression(texts, parts);
+  texts[expressions.length] = '';
+  return new Expression(texts, expressions);
 }
 
 /** Condition: the attribute is absent or below the bound. */
@@ -111,9 +111,9 @@ export function expressionsOf<Expressions extends Readonly<Record<string, Expres
   const members: Record<string, unknown> = {};
   let hasNames = false;
   for (const member in expressions) {
-    const part = expressions[member];
-    if (!part) continue;
-    const text = textOf(part);
+    const value = expressions[member];
+    if (!value) continue;
+    const text = textOf(value);
     members[member] = text;
     for (const alias of text.match(/#\w+/g) ?? []) {
       names[alias] = alias.slice(1);

@@ -34,7 +34,7 @@ export type ReadRow<Kind extends RowKind, Name extends AttributeOf<Kind>> = Kind
 
 type Value = string | number | Int64;
 
-/** How values become a part of a key, and are read from it. */
+/** How values are written into a key, and read from it. */
 interface Format<Values extends Value[]> {
   write(...values: Values): string;
   read(text: string): Values;
@@ -185,7 +185,7 @@ type Kinds = typeof KINDS;
 const DECLARATIONS: Readonly<Record<RowKind, Declaration>> = KINDS;
 const ROW_KINDS = Object.keys(KINDS) as RowKind[];
 
-/** Its calls are marked as pure, so that bundles leave out what they do not use. */
+/** The calls of this function are marked as pure, so that bundles leave out what they do not use. */
 const ofEachKind = <Made>(make: (declaration: Declaration) => unknown) =>
   Object.fromEntries(ROW_KINDS.map((kind) => [kind, make(DECLARATIONS[kind])])) as Made;
 
@@ -202,7 +202,7 @@ export const partitions = /* @__PURE__ */ ofEachKind<{
 /** The pattern of `dynamodb:LeadingKeys` for rows of each kind. */
 export const patterns = /* @__PURE__ */ ofEachKind<Readonly<Record<RowKind, string>>>(({ pattern }) => pattern);
 
-/** Of `partitions.alert` or `partitions.alertKey`: all of an account. */
+/** All partition keys of an account. @param partition `partitions.alert` or `partitions.alertKey` */
 export const shardsOf = <Partition>(partition: (account: Int64, shard: string) => Partition, account: Int64) =>
   [...SHARDS].map((shard) => partition(account, shard));
 

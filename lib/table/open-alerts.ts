@@ -17,7 +17,7 @@ export const OPEN_ALERTS_INDEX = {
   partitionKey: 'open_partition',
   sortKey: 'open_at',
   projection: 'KEYS_ONLY',
-  /** Of its partition keys. */
+  /** What its partition keys match, as conditions on `dynamodb:LeadingKeys` have it. */
   pattern: `${tenantPartition('*', NAME)}#*`,
 } as const;
 

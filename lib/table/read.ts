@@ -90,8 +90,8 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
           new BatchGetCommand({ RequestItems: request, ReturnConsumedCapacity: 'TOTAL' }),
           optionsOf(batchSignal),
         );
-        const items = (answer.Responses?.[tableName] ?? []) as (Key & ReadRow<Kind, Name>)[];
-        for (const item of items) rows.set(rowName(item), item);
+        const found = (answer.Responses?.[tableName] ?? []) as (Key & ReadRow<Kind, Name>)[];
+        for (const row of found) rows.set(rowName(row), row);
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
         request = answer.UnprocessedKeys;
         if (!request?.[tableName]) return;

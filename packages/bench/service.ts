@@ -101,7 +101,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   };
 }
 
-export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
+const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const accountLines = (account_id: number, app_key: string) => [
   JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit'] }),
@@ -109,7 +109,7 @@ export const accountLines = (account_id: number, app_key: string) => [
 ];
 
 /** The live status of the usual size: about 270 bytes. */
-export const statusOf = (nowMs: number) => ({
+const statusOf = (nowMs: number) => ({
   observed_at_ms: nowMs - 350,
   node_count: 40,
   edge_count: 60,
@@ -122,7 +122,7 @@ export const statusOf = (nowMs: number) => ({
 });
 
 /** The inventory of the usual size: about 180 bytes with the key. */
-export const hostInventory = {
+const hostInventory = {
   agent_version: '4.11.2',
   edge_cluster: 'fra-1',
   enabled: true,

@@ -1,12 +1,11 @@
 /**
- * The pages of the local gateway: the API reference, which is Swagger UI from its npm package and calls this service, and two guides. They
- * use no external resources.
+ * The page of the local gateway: the API reference, which is Swagger UI from its npm package and calls this service. It
+ * uses no external resources.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
-import { GUIDE_POLICY, guidePage, HEADER_STYLE, headerOf } from './guides.ts';
 
 const require = createRequire(import.meta.url);
 const swaggerUi = (file: string) => require.resolve(`swagger-ui-dist/${file}`);
@@ -49,7 +48,13 @@ export const docsPage = (appKey: string | undefined, nonce: string) => `<!doctyp
 <title>Incident, monitoring and RUM service</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<style>${HEADER_STYLE}
+<style>
+:root { color-scheme: light dark; }
+body { margin: 0; }
+header { background: #1f4e5f; font: 15px system-ui, sans-serif; }
+nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; max-width: 1460px; margin: auto; padding: 1rem 20px; box-sizing: border-box; }
+header, nav a { color: #fff; }
+nav > :first-child { flex: 1 0 20rem; margin: 0; font-size: inherit; }
 /* The operations first, the general description last. */
 .swagger-ui > div { display: flex; flex-direction: column; }
 .swagger-ui .information-container { order: 1; }
@@ -70,7 +75,7 @@ html.dark-mode .swagger-ui .headers td { color: #e4e6e6; }
 </style>
 </head>
 <body>
-${headerOf('h1', '<h2 class="unseen">Reference</h2>')}
+<header><nav aria-label="Links"><h1>Incident, monitoring and RUM</h1> <a href="/openapi.json">OpenAPI</a></nav><h2 class="unseen">Reference</h2></header>
 <div id="reference"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script nonce="${nonce}">
@@ -141,7 +146,6 @@ export function answerDocs(
   response: ServerResponse,
 ): boolean {
   const file = FILES.get(path);
-  const guide = guidePage(path);
   // Browsers ask for HTML; API callers ask for JSON.
   if (path === '/' && request.headers.accept?.includes('text/html'))
     response.writeHead(302, { Location: '/docs' }).end();
@@ -149,9 +153,7 @@ export function answerDocs(
     const nonce = randomBytes(16).toString('base64');
     const headers = { ...HTML, 'Content-Security-Policy': policyOf(nonce) };
     response.writeHead(200, headers).end(docsPage(appKey, nonce));
-  } else if (guide !== undefined)
-    response.writeHead(200, { ...HTML, 'Content-Security-Policy': GUIDE_POLICY }).end(guide);
-  else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
+  } else if (file) response.writeHead(200, { 'Content-Type': file.type }).end(readFileSync(file.file));
   else return false;
   return true;
 }

@@ -16,7 +16,7 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   );
   assert.equal(page.url(), `${url}/docs`);
   const links = page.getByRole('navigation', { name: 'Links' }).getByRole('link');
-  assert.deepEqual(await links.allInnerTexts(), ['Guide', 'Client', 'OpenAPI']);
+  assert.deepEqual(await links.allInnerTexts(), ['OpenAPI']);
   for (const link of await links.all()) {
     const { status } = await fetch(`${url}${await link.getAttribute('href')}`);
     assert.equal(status, 200, await link.innerText());
@@ -42,28 +42,8 @@ export async function testReference(surroundings: Surroundings): Promise<void> {
   await callFleet(phone.page);
   await expectFits(phone.page);
   await expectAccessible(phone.page);
-  await testGuides(phone.page, url);
-  await testGuides(page, url);
   assert.deepEqual([...problems, ...phone.problems], []);
   process.stdout.write('ok the reference page renders, sends calls, and requests nothing from other servers\n');
-}
-
-/** The guides are pages, whose links all lead somewhere. */
-async function testGuides(page: Page, url: string): Promise<void> {
-  for (const name of ['Guide', 'Client']) {
-    await page.goto(`${url}/docs`);
-    await page.getByRole('link', { name, exact: true }).click();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    assert.doesNotMatch(await page.locator('main').innerText(), /^#|```|\]\(/m);
-    await expectFits(page);
-    await expectAccessible(page);
-    for (const link of await page.locator('a').all()) {
-      const href = (await link.getAttribute('href')) ?? '';
-      if (href.startsWith('#')) assert.equal(await page.locator(`[id="${href.slice(1)}"]`).count(), 1, href);
-      else if (href.startsWith('/')) assert.equal((await fetch(`${url}${href}`)).status, 200, href);
-      else assert.match(href, /^https:/);
-    }
-  }
 }
 
 /** Opens or closes the block of an operation. */

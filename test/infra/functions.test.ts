@@ -37,25 +37,37 @@ const FUNCTIONS: Row[] = [
   ['openapi-document', 5, 256, 0.05],
 ];
 
-/** The settings' variables. */
+it('the description of a function, the summary of an operation, has at least 16 characters and begins with a letter', () => {
+  const descriptions = [...functionsOf(deployed())].map(([name, { Properties }]) => [name, Properties.Description]);
+  expect(descriptions.filter(([, text]) => !/^\w.{15}/.test(text))).toEqual([]);
+});
+
+/** The variables of the default settings. */
 const DEFAULTS = {
-  ...{ MAX_BODY_BYTES: '262144', FEED_ITEMS_PER_3_SECONDS: '20000', FEED_ITEMS_PER_MINUTE: '120000' },
-  ...{ WRITES_FROZEN: 'false', STANDBY: 'false', SERVICEMAP_ENABLED: 'true' },
+  MAX_BODY_BYTES: '262144',
+  FEED_ITEMS_PER_3_SECONDS: '20000',
+  FEED_ITEMS_PER_MINUTE: '120000',
+  WRITES_FROZEN: 'false',
+  SERVICEMAP_ENABLED: 'true',
 };
 const CHANGED = {
-  ...{ MAX_BODY_BYTES: '2048', FEED_ITEMS_PER_3_SECONDS: '5', FEED_ITEMS_PER_MINUTE: '6' },
-  ...{ WRITES_FROZEN: 'true', SERVICEMAP_ENABLED: 'false' },
+  MAX_BODY_BYTES: '2048',
+  FEED_ITEMS_PER_3_SECONDS: '5',
+  FEED_ITEMS_PER_MINUTE: '6',
+  WRITES_FROZEN: 'true',
+  SERVICEMAP_ENABLED: 'false',
 };
 
-it.each<[variant: Variant | undefined, tableName: string, settings: Partial<typeof DEFAULTS>, days: number]>([
-  [undefined, 'Table', {}, 30],
+it.each<[variant: Variant | undefined, tableName: string, settings: typeof DEFAULTS, days: number]>([
+  [undefined, 'Table', DEFAULTS, 30],
   ['changed', 'Table', CHANGED, 90],
-  ['adopting', 'Old-Table-1', {}, 30],
-  ['standby', 'Old-Table-1', { STANDBY: 'true' }, 30],
+  ['adopting', 'Old-Table-1', DEFAULTS, 30],
+  ['standby', 'Old-Table-1', DEFAULTS, 30],
 ])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, settings, days) => {
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
-  const ofTable = { TABLE_NAME, ...DEFAULTS, ...settings };
+  const STANDBY = String(variant === 'standby');
+  const ofTable = { TABLE_NAME, ...settings, STANDBY };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {

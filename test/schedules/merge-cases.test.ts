@@ -2,10 +2,10 @@
 import { TransactionCanceledException, TransactionInProgressException } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { writeRow } from '../../lib/ingest/write-records.ts';
-import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/alerts.ts';
 import type { EntryWithMoves } from '../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { removePending } from '../../lib/operations/merge-alerts/log-head.ts';
+import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/move.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from '../integration/merge-alerts/merging.ts';

@@ -3,7 +3,7 @@ import type { Handler } from '../../lib/http/operation.ts';
 import type { IngestQueue } from '../../lib/ingest/queues.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
 import { type OperationId, operationIdOf, operations } from '../../lib/operations/index.ts';
-import type { MergeLimits } from '../../lib/operations/merge-alerts/alerts.ts';
+import type { MergeLimits } from '../../lib/operations/merge-alerts/move.ts';
 
 export type Handlers = Readonly<Record<OperationId, Handler>>;
 

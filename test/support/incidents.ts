@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import type { SQSEvent } from 'aws-lambda';
 import { expect } from 'vitest';
 import type { Handler } from '../../lib/http/operation.ts';
-import { commit, type PreparedEntry } from '../../lib/operations/merge-alerts/commit.ts';
+import { Attempts } from '../../lib/operations/merge-alerts/commit.ts';
+import type { PreparedEntry } from '../../lib/operations/merge-alerts/decide.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createFinishMerges, finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { logHeadOf } from '../../lib/operations/merge-alerts/log-head.ts';
@@ -99,7 +100,7 @@ export async function newAccount(table: Table) {
         incident: { incident_id: incidentId, title: '' },
         head: logHeadOf(undefined),
       };
-      expect(await commit(table, merge, [])).toHaveProperty('committed');
+      expect(await new Attempts(table).commit(merge)).toBe(merge);
     },
     /** Finishes the large merges into an incident, as finish-merges does. */
     async finish(id: string, transactionItems?: number): Promise<void> {

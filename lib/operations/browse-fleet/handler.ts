@@ -1,12 +1,13 @@
 import type { Deps } from '../../deps.ts';
-import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
+import { callerOf } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
+import { openCursor, sealCursor } from '../../http/cursors.ts';
 import { type FieldError, refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import type { HostRow } from '../../model/host.ts';
 import { type FleetHost, type FleetStatus, fleetHost, UNREADABLE } from './host.ts';
-import { createHostReader, type HostReader } from './read-hosts.ts';
+import { HostReader } from './read-hosts.ts';
 import { browseFleet, FLEET_STATUSES } from './schema.ts';
 import validate from './validate-browse-fleet.ts';
 
@@ -68,7 +69,7 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
   async function operate({ body, caller, requestId, signal, admitted }: Call<BrowseRequest>) {
     const after = hostBefore(body, caller);
     const generatedAtMs = now();
-    const reader = createHostReader({
+    const reader = new HostReader({
       table,
       account: caller.accountId,
       after,

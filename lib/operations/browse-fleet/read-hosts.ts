@@ -29,8 +29,6 @@ export interface Chunk {
   outOfTime: boolean;
 }
 
-export type HostReader = ReturnType<typeof createHostReader>;
-
 export interface HostReaderOptions {
   table: Table;
   account: Int64;
@@ -40,7 +38,10 @@ export interface HostReaderOptions {
   signal: AbortSignal;
   /** Only the first reads are made before it resolves. */
   admitted?: Promise<void> | undefined;
-  /** Milliseconds from now, without waiting to be admitted. Later, hosts are queried only while fewer than two are at hand; undefined: no limit. */
+  /**
+   * Time in milliseconds for reading the inventory, without the wait to be admitted; undefined: no limit. After that the inventory is
+   * queried only while fewer than two hosts are read and not returned: a chunk needs one to return, and one that shows that more follow.
+   */
   inventoryMs?: number | undefined;
   /** Time in milliseconds for all reads of live status. What is not read by then counts as unreadable; undefined: no limit. */
   liveMs?: number | undefined;
@@ -48,102 +49,122 @@ export interface HostReaderOptions {
   onUnreadable(error: unknown): void;
 }
 
-/**
- * Reads an account's hosts in chunks, inventory joined with live status. Both are sorted by host id, and are queried at once. Live status may
- * have any number of hosts that the inventory lacks: the hosts that its page does not reach are read by their keys.
- */
-export function createHostReader(options: HostReaderOptions) {
-  const { table, account, signal, admitted, inventoryMs = Number.POSITIVE_INFINITY, onUnreadable } = options;
-  const began = performance.now();
-  /** Milliseconds that the count against the rate limit took longer than the first reads. */
-  let waitedMs = 0;
-  const liveTime = createTimeBudget(options.liveMs, signal);
-  const isLate = () => performance.now() - began - waitedMs >= inventoryMs;
-
+/** Reads an account's hosts in chunks, inventory joined with live status. Both are sorted by host id, and are queried at once. */
+export class HostReader {
+  readonly #options: HostReaderOptions;
+  readonly #statuses: StatusReader;
+  /** When the time for the inventory is over, by the clock of `performance`. Each wait to be admitted puts it off. */
+  #lateAtMs: number;
   /** Hosts that were read and not returned yet, in order. */
-  let hosts: readonly RawRow[] = [];
-  /** The next query of the inventory begins after this host; empty: with the first. */
-  let lastHost = options.after ?? '';
-  let isComplete = false;
+  #hosts: readonly RawRow[] = [];
+  /** The next query begins after this host; undefined: with the first. */
+  #last: string | undefined;
+  /** The last query has reached the end of the inventory. */
+  #isComplete = false;
 
-  const statuses = new Map<string, RawRow>();
-  /** The status of each host up to this one is known: its row was read, or it has none; undefined: that of all hosts. */
-  let covered: string | undefined = lastHost;
-  let isUnreadable = false;
-
-  async function readHosts(limit: number): Promise<void> {
-    const range = { after: lastHost || undefined, limit };
-    const partition = partitions.host(account);
-    const found = await queryRange<RawRow>(withSignal(table, signal), partition, range, 'host_id', HOST_ATTRIBUTES);
-    hosts = hosts.concat(found.rows);
-    isComplete = found.reached === undefined;
-    lastHost = found.reached ?? lastHost;
+  constructor(options: HostReaderOptions) {
+    this.#options = options;
+    this.#statuses = new StatusReader(options);
+    this.#last = options.after;
+    this.#lateAtMs = performance.now() + (options.inventoryMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Without live status, the page is built from the inventory. */
-  async function readStatuses(read: (liveTable: Table) => Promise<readonly RawRow[]>): Promise<void> {
-    if (isUnreadable) return;
+  /** Reads up to `size` candidates: fewer at the end or when the time is over, but at least one while any is left. */
+  async next(size: number): Promise<Chunk> {
+    // One host more than is wanted shows whether any is left.
+    const wanted = size + 1;
+    while (this.#hosts.length < wanted && !this.#isComplete) {
+      if (this.#hosts.length > 1 && performance.now() >= this.#lateAtMs) break;
+      await this.#readMore(wanted - this.#hosts.length);
+    }
+    const outOfTime = this.#hosts.length < wanted && !this.#isComplete;
+    const rows = this.#hosts.slice(0, outOfTime ? -1 : size);
+    this.#hosts = this.#hosts.slice(rows.length);
+    const statuses = await this.#statuses.of(rows);
+    const candidates = rows.map((row, index) => candidateOf(row, statuses[index]));
+    return { candidates, more: this.#hosts.length > 0, outOfTime };
+  }
+
+  async #readMore(limit: number): Promise<void> {
+    await Promise.all([this.#readHosts(limit), this.#statuses.readNext(limit)]);
+    const readAt = performance.now();
+    await this.#options.admitted;
+    this.#lateAtMs += performance.now() - readAt;
+  }
+
+  async #readHosts(limit: number): Promise<void> {
+    const { table, account, signal } = this.#options;
+    const range = { after: this.#last, limit };
+    const partition = partitions.host(account);
+    const found = await queryRange<RawRow>(withSignal(table, signal), partition, range, 'host_id', HOST_ATTRIBUTES);
+    this.#hosts = this.#hosts.concat(found.rows);
+    this.#isComplete = found.reached === undefined;
+    this.#last = found.reached;
+  }
+}
+
+/**
+ * Reads the live status of hosts. There may be status of any number of hosts that the inventory lacks, so a query may not reach the hosts of
+ * a chunk: those are then read by their keys. Once a read fails, nothing is read any more, and what is not known counts as unreadable.
+ */
+class StatusReader {
+  readonly #options: HostReaderOptions;
+  readonly #time: ReturnType<typeof createTimeBudget>;
+  readonly #rows = new Map<string, RawRow>();
+  /** The status of each host up to this one is known: its row was read, or it has none; undefined: that of all hosts. */
+  #knownTo: string | undefined;
+  #isUnreadable = false;
+
+  constructor(options: HostReaderOptions) {
+    this.#options = options;
+    this.#time = createTimeBudget(options.liveMs, options.signal);
+    this.#knownTo = options.after ?? '';
+  }
+
+  /** Queries the status of the hosts after the last one that a query has reached. */
+  async readNext(limit: number): Promise<void> {
+    if (this.#knownTo === undefined) return;
+    const range = { after: this.#knownTo || undefined, limit };
+    const partition = partitions.hostStatus(this.#options.account);
+    await this.#read(async (table) => {
+      const found = await queryRange<RawRow>(table, partition, range, 'host_id', STATUS_ATTRIBUTES);
+      this.#knownTo = found.reached;
+      return found.rows;
+    });
+  }
+
+  /** The status row of each of the hosts, which are sorted; undefined for a host without one. */
+  async of(hosts: readonly RawRow[]): Promise<(RawRow | typeof UNREADABLE | undefined)[]> {
+    const unknown = hosts.slice(this.#countKnown(hosts));
+    const statusKeys = unknown.map(({ host_id }) => keys.hostStatus(this.#options.account, host_id));
+    if (unknown.length > 0)
+      await this.#read(async (table) => {
+        const { rows } = await batchGet(table, statusKeys, { consistent: false });
+        this.#knownTo = unknown.at(-1)?.host_id;
+        return [...rows.values()].map((row) => ({ ...row, host_id: row.sk }));
+      });
+    const known = this.#countKnown(hosts);
+    return hosts.map(({ host_id }, index) => this.#rows.get(host_id) ?? (index < known ? undefined : UNREADABLE));
+  }
+
+  /** A page is built from the inventory alone if this fails. */
+  async #read(read: (table: Table) => Promise<readonly RawRow[]>): Promise<void> {
+    if (this.#isUnreadable) return;
+    const table = withSignal(this.#options.table, this.#time.signal);
     try {
-      const rows = await liveTime.spend(() => read(withSignal(table, liveTime.signal)));
-      for (const row of rows) statuses.set(row.host_id, row);
+      for (const row of await this.#time.spend(() => read(table))) this.#rows.set(row.host_id, row);
     } catch (error) {
-      isUnreadable = true;
-      onUnreadable(error);
+      this.#isUnreadable = true;
+      this.#options.onUnreadable(error);
     }
   }
 
-  async function readNextStatuses(limit: number): Promise<void> {
-    if (covered === undefined) return;
-    const range = { after: covered || undefined, limit };
-    const partition = partitions.hostStatus(account);
-    await readStatuses(async (liveTable) => {
-      const { rows, reached } = await queryRange<RawRow>(liveTable, partition, range, 'host_id', STATUS_ATTRIBUTES);
-      covered = reached;
-      return rows;
-    });
+  /** How many of the sorted hosts, from the first, have a status that is known. DynamoDB sorts host ids by their UTF-8 bytes. */
+  #countKnown(hosts: readonly RawRow[]): number {
+    if (this.#knownTo === undefined) return hosts.length;
+    const bytes = Buffer.from(this.#knownTo);
+    return hosts.findLastIndex(({ host_id }) => Buffer.compare(Buffer.from(host_id), bytes) <= 0) + 1;
   }
-
-  async function readStatusesOf(wanted: readonly RawRow[]): Promise<void> {
-    const last = wanted.at(-1);
-    if (last === undefined) return;
-    const statusKeys = wanted.map(({ host_id }) => keys.hostStatus(account, host_id));
-    await readStatuses(async (liveTable) => {
-      const { rows } = await batchGet(liveTable, statusKeys, { consistent: false });
-      covered = last.host_id;
-      return [...rows.values()].map((row) => ({ ...row, host_id: row.sk }));
-    });
-  }
-
-  /** Those of the sorted rows whose host's status is not known yet. DynamoDB sorts host ids by their UTF-8 bytes. */
-  function uncovered(rows: readonly RawRow[]): readonly RawRow[] {
-    if (covered === undefined) return [];
-    const bytes = Buffer.from(covered);
-    const lastCovered = rows.findLastIndex(({ host_id }) => Buffer.compare(Buffer.from(host_id), bytes) <= 0);
-    return rows.slice(lastCovered + 1);
-  }
-
-  return {
-    /** Reads up to `size` candidates: fewer at the end or when the time is over, but at least one while any is left. */
-    async next(size: number): Promise<Chunk> {
-      // One host more shows whether any is left.
-      while (hosts.length <= size && !isComplete && !(hosts.length > 1 && isLate())) {
-        const limit = size + 1 - hosts.length;
-        await Promise.all([readHosts(limit), readNextStatuses(limit)]);
-        const readAt = performance.now();
-        await admitted;
-        waitedMs += performance.now() - readAt;
-      }
-      const outOfTime = hosts.length <= size && !isComplete;
-      const rows = hosts.slice(0, outOfTime ? -1 : size);
-      await readStatusesOf(uncovered(rows));
-      const known = rows.length - uncovered(rows).length;
-      hosts = hosts.slice(rows.length);
-      const candidates = rows.map((row, index) =>
-        candidateOf(row, statuses.get(row.host_id) ?? (index < known ? undefined : UNREADABLE)),
-      );
-      return { candidates, more: hosts.length > 0, outOfTime };
-    },
-  };
 }
 
 function candidateOf(row: RawRow, status: RawRow | typeof UNREADABLE | undefined): Candidate {
@@ -154,7 +175,7 @@ function candidateOf(row: RawRow, status: RawRow | typeof UNREADABLE | undefined
 }
 
 /**
- * Limits the total time of several pieces of work. Its signal aborts when the time is used up or the call ends.
+ * Limits the time that some work takes in all. Its signal aborts when the time is used up or the call ends.
  * @param ms milliseconds; undefined: no limit
  */
 export function createTimeBudget(ms: number | undefined, callSignal: AbortSignal) {

@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 import { flagField, int64Field, textField, textsField } from '../../shared/json.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -154,7 +154,6 @@ export const browseFleet = {
     { name: 'second', limit: 2, seconds: 1 },
     { name: 'minute', limit: 30, seconds: 60 },
   ],
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rateCount'] },
     { actions: ['UpdateItem'], on: ['rateCount'] },
@@ -253,21 +252,6 @@ export const browseFleet = {
     },
   },
   refusals: [
-    {
-      summary: 'The account lacks the permission Targets Read',
-      explanation: { name: 'permissionMissing', values: { permission: 'monit' } },
-    },
-    {
-      summary: 'The third call in a second',
-      explanation: { name: 'tooFrequent', values: { limit: 2, windowSeconds: 1 } },
-    },
-    {
-      summary: 'The cursor is of another account',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'cursor', schema: { type: 'string', format: 'cursor' } }] },
-      },
-    },
     {
       summary: 'scan_limit is below a limit of 100',
       explanation: {

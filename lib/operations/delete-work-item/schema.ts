@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 
 export const deleteWorkItem = {
   name: 'delete-work-item',
@@ -8,7 +8,6 @@ export const deleteWorkItem = {
   description:
     '`version` must be the stored version; the deletion adds 1 to it. Repeating the call with the same version succeeds and does nothing.',
   tag: 'Incidents',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'workItem'] },
     { actions: ['UpdateItem'], on: ['workItem'] },

@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 import { objectId } from '../../shared/json.ts';
 import { alertItem, exampleAlert } from '../alert-schema.ts';
 
@@ -9,7 +9,6 @@ export const getAlert = {
   summary: 'Read an alert by its id',
   description: 'The alert, open or not. Its incident is behind while a large merge moves its alerts.',
   tag: 'Incidents',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'alert'] },
     { actions: ['BatchGetItem'], on: ['incident'] },

@@ -26,14 +26,14 @@ const NO_USAGE: RumUsage = {
   'session_replay.used_cnt': 0,
 };
 const FIELDS = Object.entries<FieldSchema>(getRumResource.response.properties);
-const CACHED_RECORDS = 1_000;
-/** How long a warm function serves a record without reading it again. */
-const RECORD_MS = 60_000;
+const CACHED_ROWS = 1_000;
+/** How long a warm function serves a resource row without reading it again. */
+const CACHED_MS = 60_000;
 
 type Row = Record<string, unknown>;
 
-interface CachedRecord {
-  record: Row;
+interface CachedRow {
+  resource: Row;
   /** When its read began. */
   since: Moment;
 }
@@ -50,40 +50,40 @@ function hasType(value: unknown, schema: FieldSchema): boolean {
 }
 
 /**
- * Reads the RUM record and the usage of the caller's account, in one call to DynamoDB. The record may come from a cache: it is at most
- * 60 s old, and the header `Age` has its age in seconds. A missing usage field counts as unused. If another field is missing, or any
+ * Reads the resource row and the usage row of the caller's account, in one call to DynamoDB. The resource row may come from a cache: it is at
+ * most 60 s old, and the header `Age` has its age in seconds. A missing usage field counts as unused. If another field is missing, or any
  * is malformed, the call fails with `InternalError`, since a made-up quota would mislead; the log names the fields.
  */
 function createGetRumResource(deps: Deps) {
   const { table, log } = deps;
-  const records = new QuickLRU<string, CachedRecord>({ maxSize: CACHED_RECORDS });
+  const resources = new QuickLRU<string, CachedRow>({ maxSize: CACHED_ROWS });
 
-  async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRecord; usage: Row }> {
+  async function readBoth(account: Int64, signal: AbortSignal): Promise<{ cached: CachedRow; usage: Row }> {
     const since = momentOf(deps);
     const rows = await queryRows(withSignal(table, signal), partitions.rumResource(account));
     const row = (sk: string): Row | undefined => rows.find((candidate) => candidate.sk === sk);
-    const [record, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
-    records.delete(String(account));
-    if (!record || record.deleted) throw refusal('rumResourceNotFound');
-    const cached = { record, since };
-    records.set(String(account), cached);
+    const [resource, usage] = [row(keys.rumResource(account).sk), row(keys.rumUsage(account).sk)];
+    resources.delete(String(account));
+    if (!resource || resource.deleted) throw refusal('rumResourceNotFound');
+    const cached = { resource, since };
+    resources.set(String(account), cached);
     return { cached, usage: usageOf(usage) };
   }
 
   return async function readResource({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
     const { accountId } = caller;
-    const known = body.no_cache ? undefined : records.get(String(accountId));
-    const fresh = known && isCurrent(known.since, RECORD_MS, deps) ? known : undefined;
+    const known = body.no_cache ? undefined : resources.get(String(accountId));
+    const fresh = known && isCurrent(known.since, CACHED_MS, deps) ? known : undefined;
     const { cached, usage } = fresh
       ? { cached: fresh, usage: usageOf(await getRow(withSignal(table, signal), keys.rumUsage(accountId))) }
       : await readBoth(accountId, signal);
-    const fields: Row = { ...cached.record, ...usage, account_id: accountId };
+    const fields: Row = { ...cached.resource, ...usage, account_id: accountId };
     const malformed = FIELDS.filter(([name, schema]) => !hasType(fields[name], schema)).map(([name]) => name);
     if (malformed.length > 0) {
       log.error('RUM rows malformed', { request_id: requestId, account_id: accountId, fields: malformed });
       throw new ApiError('InternalError');
     }
-    // Only the fields of the contract, in its order.
+    // The answer has only the fields of the contract, in its order.
     const data = Object.fromEntries(FIELDS.map(([field]) => [field, fields[field]])) as RumResource;
     return { data, headers: { Age: String(Math.floor(ageOf(cached.since, deps) / 1000)) } };
   };

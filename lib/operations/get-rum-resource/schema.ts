@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 import { answersOf } from '../../model/fields.ts';
 import { rumResource as resource, rumUsage as usage } from '../../model/rum.ts';
 import { int64Field } from '../../shared/json.ts';
@@ -27,7 +27,6 @@ export const getRumResource = {
   description:
     'The record may be as old as the header `Age` says, unless `no_cache` is true; usage is read on every call.',
   tag: 'RUM',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey', 'rumUsage'] },
     { actions: ['Query'], on: ['rumResource', 'rumUsage'] },

@@ -1,7 +1,8 @@
 import type { Deps } from '../../deps.ts';
-import { callerOf, openCursor, sealCursor } from '../../http/app-keys.ts';
+import { callerOf } from '../../http/app-keys.ts';
 import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
+import { openCursor, sealCursor } from '../../http/cursors.ts';
 import { refusal } from '../../http/errors.ts';
 import type { Call, Caller, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import { SEVERITIES } from '../../model/alert.ts';

@@ -14,7 +14,7 @@ type AlertListRequest = RequestOf<typeof listAlerts>;
 
 /** Maximum bytes of a page's items. The response of a function has at most 6 MB. */
 const MAX_PAGE_BYTES = 4_000_000;
-/** Half the price, and the index is behind anyway. */
+/** These reads cost half as much, and the index is behind anyway. */
 const EVENTUAL = { consistent: false } as const;
 
 /** The severities that a request asks for; empty: all. */
@@ -24,6 +24,8 @@ export const severitiesOf = ({ alert_severity = '' }: AlertListRequest): string[
 export const isNamed = ({ alert_ids = [], alert_keys = [] }: AlertListRequest) =>
   alert_ids.length + alert_keys.length > 0;
 const isOpen = ({ open_partition }: AlertRow) => open_partition !== undefined;
+/** The row of an alert that the index has; undefined if the alert has ended since. */
+const ifOpen = (row: AlertRow | undefined) => (row && isOpen(row) ? row : undefined);
 
 /** An alert of the list: its place, and its row if that is read. */
 type Candidate = { place: string; row?: AlertRow | undefined };
@@ -45,14 +47,15 @@ const findNamed: Find = async (table, account, body, after) => {
   const wanted = severitiesOf(body);
   const keyRows = [...new Set(alert_keys)].map((key) => keys.alertKey(account, key));
   const last = await batchGet(table, keyRows, { ...EVENTUAL, attributes: ['alert_id'] });
-  const ids = [...alert_ids.map((id) => id.toLowerCase()), ...[...last.rows.values()].map(({ alert_id }) => alert_id)];
+  const lastIds = [...last.rows.values()].map(({ alert_id }) => alert_id);
+  const ids = [...alert_ids.map((id) => id.toLowerCase()), ...lastIds];
   const { rows } = await batchGet(
     table,
     [...new Set(ids)].map((id) => keys.alert(account, id)),
     EVENTUAL,
   );
   return [...rows.values()].flatMap((row) => {
-    // One without a key has no start, and counts as the earliest.
+    // An alert without a key has no start, and counts as the earliest.
     const place = openAlerts.sortKey(row.started_at_ms ?? 0, row.sk);
     const isListed =
       (is_active ?? isOpen(row)) === isOpen(row) &&
@@ -74,14 +77,12 @@ export async function readAlerts(
   after: string | undefined,
 ): Promise<{ items: AlertItem[]; next: string | undefined }> {
   const candidates = await (isNamed(request) ? findNamed : findOpen)(table, account, request, after);
-  candidates.sort((a, b) => (a.place < b.place === request.asc ? -1 : 1));
+  const sign = request.asc ? 1 : -1;
+  candidates.sort((a, b) => (a.place < b.place ? -sign : sign));
   const page = candidates.slice(0, request.limit);
   const keyOf = ({ place }: Candidate) => keys.alert(account, openAlerts.alertIdOf(place));
   const { rows } = await batchGet(table, page.filter(({ row }) => !row).map(keyOf), EVENTUAL);
-  // The index may still have an alert that has ended.
-  const alerts = page.map(
-    (candidate) => candidate.row ?? [rows.of(keyOf(candidate))].find((row) => row && isOpen(row)),
-  );
+  const alerts = page.map((candidate) => candidate.row ?? ifOpen(rows.of(keyOf(candidate))));
   const titles = await readIncidentTitles(
     table,
     account,

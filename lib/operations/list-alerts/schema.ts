@@ -1,4 +1,4 @@
-import { type Operation, THROTTLE } from '../../http/operation.ts';
+import type { Operation } from '../../http/operation.ts';
 import { alert, SEVERITIES } from '../../model/alert.ts';
 import { flag, objectId } from '../../shared/json.ts';
 import { alertItem, exampleAlert } from '../alert-schema.ts';
@@ -13,7 +13,6 @@ export const listAlerts = {
     'Only alerts that were sent with an `alert_key` are open or ended. The list may be two seconds behind, and the incident of an alert ' +
     'as long as a large merge takes to move its alerts. A page has at most 4 MB.',
   tag: 'Incidents',
-  throttle: THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey'] },
     { actions: ['Query'], on: ['openAlerts'] },
@@ -70,17 +69,6 @@ export const listAlerts = {
     data: { items: [exampleAlert], has_next_page: false },
   },
   refusals: [
-    {
-      summary: 'Ended alerts without ids or keys',
-      explanation: { name: 'endedAlertsUnnamed', values: undefined },
-    },
-    {
-      summary: 'An unknown severity',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'alert_severity', schema: { type: 'string', enum: SEVERITIES } }] },
-      },
-    },
     {
       summary: 'The cursor is of another account or of other filters',
       explanation: {

@@ -1,15 +1,13 @@
 /** Commits merges and undos. `protocol.md` has the steps and invariants. */
 
-import type { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import type { IncidentRow } from '../../model/incident.ts';
 import { backoff, forEach, LOG_HEAD_CONFLICT, THROTTLING } from '../../shared/concurrency.ts';
-import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { EXISTS, expression, IS_NEW, isAsRead, set } from '../../table/expression.ts';
-import { type Key, type KeyOf, keys, parseKey, type Stored } from '../../table/keys.ts';
+import { keys, type Stored } from '../../table/keys.ts';
+import { actionsIn, type NamedActions, refusedBy } from '../../table/named-actions.ts';
 import { getRow } from '../../table/read.ts';
+import type { HistoryEntry } from '../../table/rows.ts';
 import {
-  type Action,
   conditionCheck,
   putAction,
   readPastSignal,
@@ -18,178 +16,179 @@ import {
   transactOnce,
   updateAction,
 } from '../../table/write.ts';
-import { AlertsTooLargeError, type Assignments, latestEntryOf, type MergeLimits, moveActions } from './alerts.ts';
-import { type EntryWithMoves, entryRow } from './entry.ts';
+import type { PreparedEntry } from './decide.ts';
+import { entryRow } from './entry.ts';
 import { finishEntry } from './finish.ts';
 import { changesOf, OWNER_ATTRIBUTES, TITLE_ATTRIBUTES } from './incident.ts';
 import { headActions, type LogHead, logHeadOf } from './log-head.ts';
+import { AlertsTooLargeError, type MergeLimits, moveActions } from './move.ts';
 
-/** Of the row that makes a repeated call a no-op. Times are Unix seconds. */
-export interface Idempotency {
-  key: KeyOf<'idempotency'>;
-  bodyHash: string;
-  nowSeconds: number;
-  ttl: number;
-}
-
-/** A merge or undo that is ready to be committed. */
-export interface PreparedEntry extends EntryWithMoves {
-  account: Int64;
-  /** The rows of its alerts, as read. A small commit is conditional on them. */
-  rows: Assignments;
-  /** As read. */
-  incident: IncidentRow;
-  head: LogHead;
-  /** A member that must exist. */
-  owner?: Int64;
-  idempotency?: Idempotency;
-}
-
-export interface CommitOptions<Result> extends MergeLimits {
+export interface CommitOptions extends MergeLimits {
   /**
-   * Reads what the entry depends on, before each attempt.
+   * Reads what the entry depends on and decides it, before each attempt.
    * @param head the current log head, if nothing else has changed since the previous attempt
-   * @returns `result`: there is nothing to commit
+   * @returns undefined: there is nothing to commit
    */
-  prepare(head: LogHead | undefined): Promise<{ prepared: PreparedEntry } | { result: Result }>;
+  prepare(head: LogHead | undefined): Promise<PreparedEntry | undefined>;
 }
 
 /** A committed entry. `unfinished`: why the rows of some of its alerts are not written yet; finish-merges writes them. */
 export interface CommittedEntry {
-  committed: EntryWithMoves;
+  entry: HistoryEntry;
   unfinished?: { error: unknown };
 }
 
 /**
  * Commits an entry and moves its alerts; retries while others change what it depends on.
  * @param table its signal ends the attempts to commit, and the moves
- * @throws what `prepare` and {@link commit} throw: nothing is committed, or the outcome is unknown
+ * @returns undefined: there was nothing to commit
+ * @throws what `prepare` and {@link Attempts.commit} throw: nothing is committed, or the outcome is unknown
  */
-export async function commitAndMove<Result>(
+export async function commitAndMove(
   table: Table,
-  { prepare, transactionItems }: CommitOptions<Result>,
-): Promise<CommittedEntry | { result: Result }> {
-  const attempts: PreparedEntry[] = [];
-  let head: LogHead | undefined;
-  for (;;) {
-    const preparation = await prepare(head);
-    if ('result' in preparation) return preparation;
-    const result = await commit(table, preparation.prepared, attempts);
-    if ('head' in result) {
-      head = result.head;
-      continue;
-    }
-    const { account, entry, moves, rows } = result.committed;
-    const committed = { entry, moves };
-    if (!entry.large) return { committed };
-    try {
-      const options = { known: rows, transactionItems };
-      return { committed: await finishEntry(table, account, committed, options) };
-    } catch (error) {
-      return { committed, unfinished: { error } };
-    }
+  { prepare, transactionItems }: CommitOptions,
+): Promise<CommittedEntry | undefined> {
+  const attempts = new Attempts(table);
+  let committed: PreparedEntry | undefined;
+  while (!committed) {
+    const prepared = await prepare(attempts.head);
+    if (!prepared) return undefined;
+    committed = await attempts.commit(prepared);
+  }
+  const { account, entry, rows } = committed;
+  // The commit of a small entry has moved its alerts.
+  if (!entry.large) return { entry };
+  try {
+    await finishEntry(table, account, committed, { known: rows, transactionItems });
+    return { entry };
+  } catch (error) {
+    return { entry, unfinished: { error } };
   }
 }
 
+/** The attempts of one call to commit its entry. */
+export class Attempts {
+  readonly #table: Table;
+  /** Those that were sent: the reply of each may have been lost. */
+  readonly #sent: PreparedEntry[] = [];
+  /** The current log head, if nothing else that the entry depends on has changed since the last attempt. */
+  head: LogHead | undefined;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   * Commits an entry in one transaction, with its moves if it is small.
+   * @returns the committed attempt, which may be an earlier one; undefined, after a backoff: the entry must be prepared again
+   * @throws AlertsTooLargeError, of a small entry
+   * @throws if the outcome is unknown because the history cannot be read, or if the signal aborts and nothing is committed
+   */
+  async commit(prepared: PreparedEntry): Promise<PreparedEntry | undefined> {
+    this.#sent.push(prepared);
+    this.head = prepared.head;
+    const actions = actionsOf(prepared);
+    for (;;) {
+      const { result, attempt } = await this.#send(prepared, actions);
+      if (result.outcome === 'applied') return attempt;
+      if (result.outcome === 'refused') throw refusalOf(result.error, prepared, actions);
+      const committed = (await this.#findAfterChange(result)) ?? (await this.#backOff(result));
+      if (committed || isPreparedAgain(prepared, result)) return committed;
+    }
+  }
+
+  /** After a lost reply it looks for the entry in the history. */
+  #send(
+    prepared: PreparedEntry,
+    actions: NamedActions,
+  ): Promise<{ result: TransactionResult; attempt: PreparedEntry }> {
+    return settle(this.#table, {
+      send: async (table) => ({ result: await transactOnce(table, actionsIn(actions)), attempt: prepared }),
+      verify: async (table) => {
+        const attempt = await this.#findCommitted(table);
+        return attempt && { result: { outcome: 'applied' }, attempt };
+      },
+    });
+  }
+
+  /** After a change, takes the log head that is stored, and looks for an earlier attempt that was committed. */
+  async #findAfterChange(result: TransactionResult): Promise<PreparedEntry | undefined> {
+    if (result.outcome !== 'changed') return undefined;
+    // Of all actions only that of the log head returns its row.
+    this.head = result.stored && logHeadOf(result.stored as Stored<'logHead'>);
+    // If only the log head has changed, no attempt was committed: that would have changed its alerts or its entry, too.
+    return this.head ? undefined : readPastSignal(this.#table, (table) => this.#findCommitted(table));
+  }
+
+  /** Waits before the next transaction. If the signal aborts that, it looks for a committed attempt. */
+  async #backOff({ outcome }: TransactionResult): Promise<PreparedEntry | undefined> {
+    try {
+      const pace = outcome === 'throttled' ? THROTTLING : LOG_HEAD_CONFLICT;
+      await backoff(this.#sent.length, pace, this.#table.signal);
+      return undefined;
+    } catch (error) {
+      const committed = await readPastSignal(this.#table, (table) => this.#findCommitted(table));
+      if (!committed) throw error;
+      return committed;
+    }
+  }
+
+  /** The attempt whose entry is in the history, by single reads, which DynamoDB makes before or after a whole transaction. */
+  async #findCommitted(table: Table): Promise<PreparedEntry | undefined> {
+    let found: PreparedEntry | undefined;
+    await forEach(this.#sent, async (attempt) => {
+      const { incident_id: incidentId, sequence, merge_id } = attempt.entry;
+      const row = await getRow(table, keys.historyEntry(attempt.account, incidentId, sequence), ['merge_id']);
+      if (row?.merge_id === merge_id) found = attempt;
+    });
+    return found;
+  }
+}
+
+/** What may be applied later is sent again unchanged. Of two small attempts only one can be applied, since both change the same rows. */
+const isPreparedAgain = ({ entry }: PreparedEntry, { outcome }: TransactionResult): boolean =>
+  outcome === 'changed' || (!entry.large && outcome !== 'in progress');
+
+/** Names the alerts whose rows made DynamoDB refuse a transaction, if it says so. */
+function refusalOf(error: Error, { rows }: PreparedEntry, actions: NamedActions): Error {
+  const alertIds = refusedBy(error, actions).filter((name) => rows.has(name));
+  return alertIds.length > 0 ? new AlertsTooLargeError(alertIds) : error;
+}
+
+/** What commits an entry. The actions of its alerts are named by their ids. */
+function actionsOf(prepared: PreparedEntry): NamedActions {
+  const { account, entry, moves, rows, head } = prepared;
+  return {
+    entry: putAction(entryRow(account, prepared), IS_NEW),
+    ...headActions(account, entry, head),
+    ...incidentAction(prepared),
+    ...ownerCheck(prepared),
+    ...idempotencyAction(prepared),
+    ...(!entry.large && moveActions(account, entry.sequence, moves, rows)),
+  };
+}
+
 /** Changes title and owner if they are as read, since the entry records the previous values. */
-function incidentActions({ account, entry, incident }: PreparedEntry): Action[] {
+function incidentAction({ account, entry, incident }: PreparedEntry): NamedActions {
   const { new_title, new_owner_id } = entry;
   const asRead = [
     ...(new_title === undefined ? [] : TITLE_ATTRIBUTES),
     ...(new_owner_id === undefined ? [] : OWNER_ATTRIBUTES),
   ];
-  if (asRead.length === 0) return [];
+  if (asRead.length === 0) return {};
   const update = set(changesOf(entry, incident));
-  return [updateAction(keys.incident(account, entry.incident_id), update, isAsRead(incident, asRead))];
+  return { incident: updateAction(keys.incident(account, entry.incident_id), update, isAsRead(incident, asRead)) };
 }
 
-function actionsOf(prepared: PreparedEntry): Action[] {
-  const { account, entry, moves, rows, head, owner, idempotency } = prepared;
-  const actions = [
-    putAction(entryRow(account, prepared), IS_NEW),
-    ...headActions(account, entry, head),
-    ...incidentActions(prepared),
-  ];
-  if (owner !== undefined) actions.push(conditionCheck(keys.member(account, owner), EXISTS));
-  if (idempotency) {
-    const { key, bodyHash: body_hash, ttl, nowSeconds } = idempotency;
-    const { incident_id, sequence } = entry;
-    const row: Stored<'idempotency'> = { ...key, body_hash, ttl, incident_id, sequence };
-    actions.push(putAction(row, expression`${IS_NEW} OR #ttl <= ${nowSeconds}`));
-  }
-  return entry.large ? actions : [...actions, ...moveActions(account, entry.sequence, moves, rows)];
-}
+/** Requires that the new owner exists. */
+const ownerCheck = ({ account, entry: { new_owner_id } }: PreparedEntry): NamedActions =>
+  new_owner_id === undefined ? {} : { owner: conditionCheck(keys.member(account, new_owner_id), EXISTS) };
 
-/** `head`: not committed; the current log head, if nothing else that the entry depends on has changed. */
-export type CommitResult = { committed: PreparedEntry } | { head: LogHead | undefined };
-
-/**
- * Tries to commit an entry in one transaction, with its moves if it is small. If the entry must be prepared again, it backs off before it
- * returns. After a lost reply it looks for the entry in the history.
- * @param attempts earlier attempts of the same call, whose replies may have been lost; this one is added
- * @throws AlertsTooLargeError, of a small entry
- * @throws if the outcome is unknown because the history cannot be read, or if the signal aborts and nothing is committed
- */
-export async function commit(table: Table, prepared: PreparedEntry, attempts: PreparedEntry[]): Promise<CommitResult> {
-  attempts.push(prepared);
-  const { large = false } = prepared.entry;
-  const actions = actionsOf(prepared);
-  const find = () => readPastSignal(table, (table) => findCommitted(table, attempts));
-  let found: PreparedEntry | undefined = prepared;
-  const write = {
-    send: (table: Table) => transactOnce(table, actions),
-    async verify(table: Table): Promise<TransactionResult | undefined> {
-      found = await findCommitted(table, attempts);
-      return found && { outcome: 'applied' };
-    },
-  };
-  for (;;) {
-    const result = await settle(table, write);
-    if (result.outcome === 'applied') return { committed: found ?? prepared };
-    if (result.outcome === 'refused') throw refusalOf(result.error, actions);
-    let head: LogHead | undefined = prepared.head;
-    if (result.outcome === 'changed') {
-      head = result.stored && logHeadOf(result.stored as Stored<'logHead'>);
-      // Only the log head has changed, so no attempt was committed: that would have changed its alerts or its entry, too.
-      found = head ? undefined : await find();
-      if (found) return { committed: found };
-    }
-    try {
-      await backoff(attempts.length, result.outcome === 'throttled' ? THROTTLING : LOG_HEAD_CONFLICT, table.signal);
-    } catch (error) {
-      found = await find();
-      if (!found) throw error;
-      return { committed: found };
-    }
-    // What may be applied later is sent again unchanged. Of two small attempts only one can be applied, since both change the same rows.
-    if (result.outcome === 'changed' || (!large && result.outcome !== 'in progress')) return { head };
-  }
-}
-
-/** Names the alerts whose rows made DynamoDB refuse a transaction, if it says so. */
-function refusalOf(error: Error, actions: readonly Action[]): Error {
-  const { CancellationReasons: reasons = [] } = error as Partial<TransactionCanceledException>;
-  const refused = actions.flatMap(({ Update }, index) => {
-    const key = Update?.Key as Key | undefined;
-    return key && reasons[index]?.Code === 'ValidationError' && parseKey(key)?.kind === 'alert' ? key.sk : [];
-  });
-  return refused.length > 0 ? new AlertsTooLargeError(refused) : error;
-}
-
-/** The attempt whose entry is in the history, by single reads, which DynamoDB makes before or after a whole transaction. */
-async function findCommitted(table: Table, attempts: readonly PreparedEntry[]): Promise<PreparedEntry | undefined> {
-  let found: PreparedEntry | undefined;
-  await forEach(attempts, async (attempt) => {
-    const { incident_id: incidentId, sequence, merge_id } = attempt.entry;
-    const row = await getRow(table, keys.historyEntry(attempt.account, incidentId, sequence), ['merge_id']);
-    if (row?.merge_id === merge_id) found = attempt;
-  });
-  return found;
-}
-
-/** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record (invariant *sequence*). */
-export function nextSequence(nowMs: number, head: LogHead, rows: Assignments, incident: IncidentRow): number {
-  let highest = Math.max(head.last, incident.title_by ?? 0, incident.owner_by ?? 0);
-  for (const row of rows.values()) highest = Math.max(highest, latestEntryOf(row));
-  return Math.max(nowMs, highest + 1);
+/** Records the call's Idempotency-Key, if it has one. */
+function idempotencyAction({ entry, idempotency }: PreparedEntry): NamedActions {
+  if (!idempotency) return {};
+  const { key, bodyHash: body_hash, ttl, nowSeconds } = idempotency;
+  const { incident_id, sequence } = entry;
+  const row: Stored<'idempotency'> = { ...key, body_hash, ttl, incident_id, sequence };
+  return { idempotency: putAction(row, expression`${IS_NEW} OR #ttl <= ${nowSeconds}`) };
 }

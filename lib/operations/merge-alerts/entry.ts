@@ -27,7 +27,7 @@ export interface EntryId {
 
 export interface EntryWithMoves {
   readonly entry: HistoryEntry;
-  /** One for each of its alerts. While a large merge is pending, `from` is what it read and may be out of date: see `withOrigins`. */
+  /** One for each of its alerts. While a large merge is pending, `from` is what it read and may be out of date: see `correctOrigins`. */
   readonly moves: readonly Move[];
 }
 
@@ -155,12 +155,14 @@ export async function readLog(
     await backoff(reads, CONFLICT, table.signal);
   }
   const entries: EntryWithMoves[] = [];
-  const read = async (id: EntryId) => {
-    const entry = await readEntry(table, account, id);
-    if (entry) entries.push(entry);
-  };
-  const wanted = ids.filter(({ sequence }) => sequence < below);
-  await forEach(wanted, read, { signal: table.signal });
+  await forEach(
+    ids.filter(({ sequence }) => sequence < below),
+    async (id) => {
+      const entry = await readEntry(table, account, id);
+      if (entry) entries.push(entry);
+    },
+    { signal: table.signal },
+  );
   return bySequence(entries);
 }
 

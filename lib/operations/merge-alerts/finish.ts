@@ -7,7 +7,6 @@ import { type Table, withSignal } from '../../table/client.ts';
 import { EXISTS, set } from '../../table/expression.ts';
 import { type Key, keys, parseKey } from '../../table/keys.ts';
 import { updateRow } from '../../table/write.ts';
-import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './alerts.ts';
 import {
   type EntryId,
   EntryMissingError,
@@ -18,13 +17,14 @@ import {
   readLog,
 } from './entry.ts';
 import { listPendingEntryIds, type PendingEntryId, readLogHead, removePending } from './log-head.ts';
+import { AlertsTooLargeError, type MoveOptions, moveAlerts } from './move.ts';
 
 /**
  * A committed entry with its true origins. While a large merge read its alerts, and until its commit, other entries may have taken some
  * of them: then it takes these from where the latest such entry put them (invariant *known*).
  * @param since the entries after `read_since`, oldest first
  */
-export function withOrigins({ entry, moves }: EntryWithMoves, since: readonly EntryWithMoves[]): EntryWithMoves {
+export function correctOrigins({ entry, moves }: EntryWithMoves, since: readonly EntryWithMoves[]): EntryWithMoves {
   const destinations = new Map<string, string | undefined>();
   for (const other of since)
     if (other.entry.sequence < entry.sequence) for (const { alertId, to } of other.moves) destinations.set(alertId, to);
@@ -36,17 +36,16 @@ export function withOrigins({ entry, moves }: EntryWithMoves, since: readonly En
   };
 }
 
-/** {@link withOrigins}, by the account's log. Of an undo, and of a small merge, the origins are true at the commit. */
+/** {@link correctOrigins}, by the account's log. Of an undo, and of a small merge, the origins are true at the commit. */
 export async function readOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
   const { read_since, sequence } = found.entry;
   if (read_since === undefined) return found;
-  return withOrigins(found, await readLog(table, account, read_since, readLogHead(table, account), sequence));
+  return correctOrigins(found, await readLog(table, account, read_since, readLogHead(table, account), sequence));
 }
 
 /**
  * Stores the true origins of a committed large entry, writes the entry to the rows of its alerts, and then removes it from the pending ones.
  * May be called repeatedly and concurrently.
- * @returns the entry with its true origins
  * @throws what {@link moveAlerts} throws
  */
 export async function finishEntry(
@@ -54,27 +53,19 @@ export async function finishEntry(
   account: Int64,
   found: EntryWithMoves,
   options?: MoveOptions,
-): Promise<EntryWithMoves> {
+): Promise<void> {
   // A row takes its origin from itself, so it need not wait for those of the entry.
-  const [finished] = await allInOrder([
-    storeOrigins(table, account, found),
-    moveAlerts(table, account, found, options),
-  ]);
+  await allInOrder([storeOrigins(table, account, found), moveAlerts(table, account, found, options)]);
   await removePending(table, account, found.entry);
-  return finished;
 }
 
-/** @returns the entry with its true origins */
-async function storeOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<EntryWithMoves> {
-  const finished = await readOrigins(table, account, found);
-  const { entry, moves } = finished;
+async function storeOrigins(table: Table, account: Int64, found: EntryWithMoves): Promise<void> {
+  const { entry, moves } = await readOrigins(table, account, found);
   const isCorrected = ({ from, takenBefore }: Move, index: number) =>
     from !== found.moves[index]?.from || takenBefore !== found.moves[index]?.takenBefore;
-  if (moves.some(isCorrected)) {
-    const origins = set(originsOf(entry, moves));
-    await updateRow(table, keys.historyEntry(account, entry.incident_id, entry.sequence), origins, EXISTS);
-  }
-  return finished;
+  if (!moves.some(isCorrected)) return;
+  const origins = set(originsOf(entry, moves));
+  await updateRow(table, keys.historyEntry(account, entry.incident_id, entry.sequence), origins, EXISTS);
 }
 
 /** Maximum retries when the table has no abort signal that would end them. */
@@ -92,11 +83,8 @@ export async function finishMerge(
 ): Promise<'finished' | 'not pending'> {
   for (let retries = 0; ; retries += 1)
     try {
-      const { pending = [] } = await readLogHead(table, account);
-      if (!pending.some(({ sequence }) => sequence === id.sequence)) return retries === 0 ? 'not pending' : 'finished';
-      const [found] = await readEntries(table, account, [id]);
-      await finishEntry(table, account, found as EntryWithMoves, { transactionItems });
-      return 'finished';
+      const wasPending = await finishIfPending(table, account, id, transactionItems);
+      return wasPending || retries > 0 ? 'finished' : 'not pending';
     } catch (error) {
       const isOver = table.signal ? table.signal.aborted : retries === MAX_RETRIES;
       // Waiting brings no lost entry back, and the schedule has other merges to finish.
@@ -105,6 +93,15 @@ export async function finishMerge(
         throw error;
       });
     }
+}
+
+/** @returns whether it was pending */
+async function finishIfPending(table: Table, account: Int64, id: EntryId, transactionItems?: number): Promise<boolean> {
+  const { pending = [] } = await readLogHead(table, account);
+  if (!pending.some(({ sequence }) => sequence === id.sequence)) return false;
+  const [found] = await readEntries(table, account, [id]);
+  await finishEntry(table, account, found as EntryWithMoves, { transactionItems });
+  return true;
 }
 
 /** How long before the function's time-out it stops moving alerts, in milliseconds. */

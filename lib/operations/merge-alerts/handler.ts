@@ -6,51 +6,47 @@ import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import { withSignal } from '../../table/client.ts';
 import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
-import { AlertsTooLargeError, type MergeLimits } from './alerts.ts';
 import { commitAndMove } from './commit.ts';
+import { decide } from './decide.ts';
 import type { EntryWithMoves } from './entry.ts';
 import { MAX_PENDING } from './log-head.ts';
-import { createPreparer } from './prepare.ts';
-import type { MergeCall } from './request.ts';
+import { AlertsTooLargeError, type MergeLimits } from './move.ts';
+import { TargetReader } from './read.ts';
+import { READ_LIMIT } from './read-budget.ts';
+import { type MergeCall, mergeRequestOf } from './request.ts';
 import { mergeAlerts } from './schema.ts';
 import { namedAndMore } from './targets.ts';
 import validate from './validate-merge-alerts.ts';
 
-/**
- * Limits the read units of an account's merges; merges of up to 125 units are free. An average of 2,000 a second leaves to other calls most
- * of the 12,000 a second that a new table has.
- */
-const READ_BUDGET = {
-  name: mergeAlerts.name,
-  rateWindows: [
-    { name: 'burst', limit: 12_000, seconds: 3 },
-    { name: 'minute', limit: 120_000, seconds: 60 },
-  ],
-  remembers: 'latest',
-} as const;
+const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
 export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
   const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.
   const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
-  const readBudget = createRateLimiter(READ_BUDGET, deps);
+  const readBudget = { limiter: createRateLimiter(READ_LIMIT, deps), now: deps.now };
 
   return async function merge(call: MergeCall) {
     const table = withSignal(deps.table, call.signal);
-    const merged = await commitAndMove(table, {
-      prepare: createPreparer({ call, deps, table, knownEntries, readBudget, transactionItems }),
+    const request = mergeRequestOf(call, deps.now());
+    const reader = new TargetReader({ request, table, knownEntries, readBudget, transactionItems });
+    const committed = await commitAndMove(table, {
+      async prepare(head) {
+        const found = await reader.read(head);
+        return found && decide(request, found, deps);
+      },
       transactionItems,
     }).catch((error) => {
-      throw refusalOf(error, call.body.incident_id.toLowerCase());
+      throw refusalOf(error, request.incidentId);
     });
-    if ('result' in merged) return merged.result;
-    const { committed, unfinished } = merged;
+    if (!committed) return REPLAYED;
+    const { entry, unfinished } = committed;
     if (unfinished) {
       // The merge is committed; finish-merges makes the remaining moves.
       metrics.event('merge_left_pending');
       log.warn('merge left to finish-merges', {
-        request_id: committed.entry.request_id,
+        request_id: entry.request_id,
         error_name: (unfinished.error as Error).name,
       });
     }
@@ -66,17 +62,17 @@ export async function previewMerge(
   deps: Pick<Deps, 'table' | 'now' | 'newId'>,
   call: MergeCall,
 ): Promise<EntryWithMoves> {
-  const prepare = createPreparer({
-    call: { ...call, idempotencyKey: undefined },
-    deps,
+  const request = mergeRequestOf({ ...call, idempotencyKey: undefined }, deps.now());
+  const reader = new TargetReader({
+    request,
     table: withSignal(deps.table, call.signal),
     knownEntries: new Map(),
-    readBudget: { take: async () => ({ windows: [] }) },
+    readBudget: { limiter: { take: async () => ({ windows: [] }) }, now: deps.now },
     transactionItems: TRANSACTION_ITEMS,
   });
-  const preparation = await prepare(undefined);
-  if ('result' in preparation) throw new Error('a merge without an Idempotency-Key was done before');
-  return preparation.prepared;
+  const found = await reader.read(undefined);
+  if (!found) throw new Error('a merge without an Idempotency-Key was done before');
+  return decide(request, found, deps);
 }
 
 /** Translates an error into the caller's refusal; any other error is returned as it is. */

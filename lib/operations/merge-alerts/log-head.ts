@@ -4,9 +4,10 @@ import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { all, attribute, expression, is, isBelow } from '../../table/expression.ts';
 import { keys, parseKey, partitions, type Stored } from '../../table/keys.ts';
+import type { NamedActions } from '../../table/named-actions.ts';
 import { batchGet, getRow, queryRows } from '../../table/read.ts';
 import type { HistoryEntry, LogPosition, Rows } from '../../table/rows.ts';
-import { type Action, putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
+import { putAction, returningStored, updateAction, updateRow } from '../../table/write.ts';
 import type { EntryId } from './entry.ts';
 
 export interface LogHead extends LogPosition {
@@ -46,9 +47,9 @@ export const pendingAt = (sequence: number) => expression`#pending.${attribute(S
  * Makes an entry the last one (invariant *sequence*), and lists it in the account's log. A large entry becomes pending. Requires the part of
  * the log head as read that the entry depends on (invariant *resolve*); when it has changed, the transaction returns the row.
  * An undo depends on all earlier entries; a small merge on the large ones, which may be pending; a large merge on none: its origins are
- * corrected later (`withOrigins`), so small merges cannot starve it.
+ * corrected later (`correctOrigins`), so small merges cannot starve it.
  */
-export function headActions(account: Int64, entry: HistoryEntry, head: LogHead): Action[] {
+export function headActions(account: Int64, entry: HistoryEntry, head: LogHead): NamedActions {
   const { kind, sequence, incident_id, large } = entry;
   const conditions = [isBelow('last', sequence)];
   if (kind === 'merge_undone') conditions.push(is('last', head.last || undefined));
@@ -64,7 +65,10 @@ export function headActions(account: Int64, entry: HistoryEntry, head: LogHead):
     update = expression`SET #last = ${sequence}, last_large = ${sequence}, ${added} ${rest}`;
   }
   const pointer: Stored<'logPointer'> = { ...keys.logPointer(account, sequence), incident_id };
-  return [returningStored(updateAction(keys.logHead(account), update, all(...conditions))), putAction(pointer)];
+  return {
+    head: returningStored(updateAction(keys.logHead(account), update, all(...conditions))),
+    pointer: putAction(pointer),
+  };
 }
 
 /** Removes a finished entry from the pending ones; a no-op if it is not among them. */

@@ -2,12 +2,19 @@
 import { createHash } from 'node:crypto';
 import type { Call, RequestOf } from '../../http/operation.ts';
 import { type Int64, stringifyJson } from '../../shared/json.ts';
-import { keys } from '../../table/keys.ts';
-import type { Idempotency } from './commit.ts';
+import { type KeyOf, keys } from '../../table/keys.ts';
 import { mergeAlerts } from './schema.ts';
 
 /** Also made by an operator's command, without a body. */
 export type MergeCall = Omit<Call<RequestOf<typeof mergeAlerts>>, 'bodyBytes' | 'catalog'>;
+
+/** Of the row that makes a repeated call a no-op. Times are Unix seconds. */
+export interface Idempotency {
+  key: KeyOf<'idempotency'>;
+  bodyHash: string;
+  nowSeconds: number;
+  ttl: number;
+}
 
 /** A merge, with ids in lower case. An empty title or comment counts as absent. */
 export interface MergeRequest {
@@ -21,28 +28,45 @@ export interface MergeRequest {
   /** Id of the incident's new owner. */
   readonly owner: Int64 | undefined;
   readonly idempotency: Idempotency | undefined;
+  /** The id of the app key of the call, or the operator. */
+  readonly by: string;
+  readonly requestId: string;
+  /** When API Gateway got the call, in Unix milliseconds. */
+  readonly arrivedMs: number;
 }
 
 const IDEMPOTENCY_SECONDS = 24 * 60 * 60;
 
-export function mergeRequestOf({ body, caller, idempotencyKey }: MergeCall, nowMs: number): MergeRequest {
-  const { accountId: account } = caller;
-  const alertIds = [...new Set(body.alert_ids.map((id) => id.toLowerCase()))];
-  const incidentId = body.incident_id.toLowerCase();
-  const [comment, title] = [body.comment || undefined, body.title || undefined];
-  const owner = body.owner_id;
-  const request = { account, alertIds, incidentId, comment, title, owner };
-  if (idempotencyKey === undefined) return { ...request, idempotency: undefined };
-  const nowSeconds = Math.floor(nowMs / 1000);
+export function mergeRequestOf(call: MergeCall, nowMs: number): MergeRequest {
+  const { body, caller, requestId, arrivedMs } = call;
+  const request = {
+    account: caller.accountId,
+    alertIds: [...new Set(body.alert_ids.map((id) => id.toLowerCase()))],
+    incidentId: body.incident_id.toLowerCase(),
+    comment: body.comment || undefined,
+    title: body.title || undefined,
+    owner: body.owner_id,
+    by: caller.appKeyId,
+    requestId,
+    arrivedMs,
+  };
+  return { ...request, idempotency: idempotencyOf(call, request, Math.floor(nowMs / 1000)) };
+}
+
+function idempotencyOf(
+  { idempotencyKey }: MergeCall,
+  { account, alertIds, incidentId, comment, title, owner }: Omit<MergeRequest, 'idempotency'>,
+  nowSeconds: number,
+): Idempotency | undefined {
+  if (idempotencyKey === undefined) return undefined;
   // Equal for bodies that mean the same.
   const meaning = [alertIds.toSorted(), incidentId, comment ?? null, title ?? null, owner ?? null];
-  const idempotency = {
+  return {
     key: keys.idempotency(account, mergeAlerts.name, sha256(idempotencyKey)),
     bodyHash: sha256(stringifyJson(meaning)),
     nowSeconds,
     ttl: nowSeconds + IDEMPOTENCY_SECONDS,
   };
-  return { ...request, idempotency };
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -65,7 +65,7 @@ function timeOf(value: unknown): number | undefined {
   const [, day = ''] = (typeof value === 'string' && RFC_3339.exec(value)) || [];
   const atMs = day === '' ? Number.NaN : Date.parse(String(value).toUpperCase());
   if (Number.isNaN(atMs)) return undefined;
-  // Of a day that a month does not have, `Date` makes one of the next month. All have 28.
+  // `Date` takes a day that the month does not have for one of the next month. Every month has 28 days.
   return day.slice(-2) <= '28' || new Date(day).toISOString().startsWith(day) ? atMs : undefined;
 }
 

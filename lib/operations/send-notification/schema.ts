@@ -40,7 +40,6 @@ export const sendNotification = {
     data: { accepted: 1 },
   },
   refusals: [
-    ...FEED_OPERATION.refusals,
     {
       summary: 'The only alert has no start',
       explanation: {

@@ -42,7 +42,6 @@ export const sendRecords = {
     data: { accepted: 1 },
   },
   refusals: [
-    ...FEED_OPERATION.refusals,
     {
       summary: 'The only record has no title',
       explanation: {

@@ -1,5 +1,5 @@
 import { type EntryWithMoves, type Move, originsOf } from '../../../lib/operations/merge-alerts/entry.ts';
-import { withOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
+import { correctOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import type { MergeRows } from './read-rows.ts';
 
 /** The incident that the feed named last for an alert. */
@@ -55,7 +55,7 @@ export function hasOtherOrigins(
   const { read_since } = found.entry;
   // Those that come later do not count.
   const since = read_since && isPending ? entries.filter(({ entry }) => entry.sequence > read_since.last) : [];
-  const recorded = originsOf(found.entry, withOrigins(found, since).moves);
+  const recorded = originsOf(found.entry, correctOrigins(found, since).moves);
   const expected = originsOf(found.entry, truth.moves);
   const differ = (a?: Uint8Array, b?: Uint8Array) => Buffer.compare(a ?? Buffer.of(), b ?? Buffer.of()) !== 0;
   return differ(recorded.other_ids, expected.other_ids) || differ(recorded.taken_before, expected.taken_before);

@@ -3,13 +3,14 @@ import { MAX_NAME_LENGTH } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { CommandEvent } from '../../../lib/table/rows.ts';
 import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
+import { ACCOUNTS, shownAccount } from '../tables/accounts.ts';
 import { line } from '../text/printable.ts';
-import { showAccount, shownAccount } from './account-show.ts';
+import { tableOf } from '../text/table.ts';
+import { showAccount } from './account-show.ts';
 import { accountId, permissions, textOfLength } from './arguments.ts';
 import { type AdminCommand, requireAccount, type Session, type WriteResult, type WritingSession } from './command.ts';
 import { addEraseCommand, stateText } from './erase-command.ts';
 import { CliError, say } from './io.ts';
-import { recordsTable } from './output.ts';
 
 export function addAccountCommands(program: AdminCommand): void {
   const group = program.command('account').explain('Manage accounts', 'account list');
@@ -39,8 +40,7 @@ export function addAccountCommands(program: AdminCommand): void {
     .explain('List all accounts', 'account list --json')
     .shows(async ({ table }: Session) => {
       const shown = (await readAllAccounts(table)).map(shownAccount);
-      const columns = ['account_id', 'name', 'permissions', 'state', 'app_keys'] as const;
-      return { json: shown, text: (width) => recordsTable(shown, columns, width) };
+      return { json: shown, show: tableOf(ACCOUNTS, shown) };
     });
 
   group

@@ -2,18 +2,16 @@ import { Option } from 'commander';
 import { ingestRecord } from '../../../lib/ingest/records.ts';
 import { alert, SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import { defined, namesOf, pick } from '../../../lib/model/fields.ts';
-import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { writeRecord } from '../data/load.ts';
 import { serviceClock } from '../fleet/hosts.ts';
 import { allOpenAlerts, findAlert, itemOf, readAlert } from '../incidents/alerts.ts';
-import { line, timeText } from '../text/printable.ts';
+import { ALERTS, alertColumns } from '../tables/alerts.ts';
+import { line } from '../text/printable.ts';
+import { fieldsOf, tableOf } from '../text/table.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError } from './io.ts';
-import { fieldsText, recordsTable } from './output.ts';
-
-const COLUMNS = ['severity', 'alert_id', 'started', 'incident_id', 'title', 'alert_key'] as const;
 
 export function addAlertCommands(program: AdminCommand): void {
   const commands = program
@@ -49,21 +47,8 @@ type ListSession = Session<AccountOptions & { severity?: Severity }>;
 
 async function list({ table, options: { account, severity } }: ListSession): Promise<ReadResult> {
   const alerts = await Array.fromAsync(allOpenAlerts(table, account, severity));
-  return {
-    json: alerts,
-    text: (width) => recordsTable(alerts.map(columnsOf), COLUMNS, width),
-    ifEmpty: alerts.length === 0 && `Account ${account} has no open alerts${severity ? ` that are ${severity}` : ''}.`,
-  };
+  return { json: alerts, show: tableOf(ALERTS, alerts) };
 }
-
-const columnsOf = ({ alert_id, alert_key, alert_severity, title, start_time, incident }: AlertItem) => ({
-  ...{ alert_id, alert_key, title },
-  severity: alert_severity,
-  started: secondsText(start_time),
-  incident_id: incident?.incident_id ?? 'none',
-});
-
-const secondsText = (seconds: Int64 | undefined) => timeText(Number(seconds) * 1_000);
 
 async function requireAlert(table: Table, account: Int64, name: string) {
   const row = await findAlert(table, account, name);
@@ -76,13 +61,7 @@ async function show({ table, options: { account } }: Session<AccountOptions>, na
   const { moved_sequence, moved_from } = row;
   const item = await itemOf(table, account, row);
   const json = { ...item, ...(moved_sequence !== undefined && { moved_sequence, moved_from: moved_from ?? null }) };
-  const { incident, ...fields } = json;
-  const texts = Object.entries(fields).map(([name, value]) => {
-    const isTime = /_(time|at)$/.test(name);
-    return [name, !isTime ? value : value === 0 ? 'open' : secondsText(value as Int64)];
-  });
-  const incidentText = incident ? `${incident.incident_id} ${incident.title ?? '(does not exist)'}` : 'none';
-  return { json, text: () => fieldsText({ ...Object.fromEntries(texts), incident: incidentText }) };
+  return { json, show: fieldsOf(alertColumns(json), json) };
 }
 
 async function close(session: WritingSession<AccountOptions>, name: string): Promise<WriteResult> {

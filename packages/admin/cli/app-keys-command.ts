@@ -4,11 +4,12 @@ import { MAX_NOTE_LENGTH } from '../../../lib/model/app-key.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { appKeyState, type ListedAppKey, listAppKeys } from '../accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey, revokeAppKey, rotateAppKey } from '../accounts/app-key-admin.ts';
+import { KEYS, shownKeys } from '../tables/accounts.ts';
 import { timeText } from '../text/printable.ts';
+import { tableOf } from '../text/table.ts';
 import { duration, type Lifetime, lifetime, textOfLength } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, type Io, say } from './io.ts';
-import { recordsTable } from './output.ts';
 
 type IssueOptions = AccountOptions & { expires?: Lifetime; note?: string };
 type RotateOptions = AccountOptions & { expires?: Lifetime; overlap: number };
@@ -80,13 +81,9 @@ async function issue(session: WritingSession<IssueOptions>): Promise<WriteResult
   return issuedResult(io, key, details);
 }
 
-async function list({ io, table, account, options }: Session<AccountOptions>): Promise<ReadResult> {
+async function list({ io, table, account }: Session<AccountOptions>): Promise<ReadResult> {
   const shown = shownKeys(await listAppKeys(table, account), io.now());
-  return {
-    json: shown,
-    ifEmpty: shown.length === 0 && `Account ${options.account} has no app keys.`,
-    text: (width) => recordsTable(shown, KEY_COLUMNS, width),
-  };
+  return { json: shown, show: tableOf(KEYS, shown) };
 }
 
 async function revoke(session: WritingSession<AccountOptions>, id: string): Promise<WriteResult> {
@@ -150,32 +147,6 @@ function issuedResult(io: Io, key: string, { expires_at }: { expires_at?: number
   const app_key_id = appKeyIdOf(identityOfAppKey(key).hash);
   say(io, `The key is shown only once. Its id is ${app_key_id}; it ${until}.`);
   return { text: key, json: { app_key: key, app_key_id, ...(expires_at !== undefined && { expires_at }) } };
-}
-
-export const KEY_COLUMNS = [
-  'app_key_id',
-  'last_digits',
-  'state',
-  'created_at',
-  'expires_at',
-  'last_used_at',
-  'note',
-] as const;
-
-/** Keys as operators see them, oldest first. */
-export const shownKeys = (rows: readonly ListedAppKey[], nowMs: number) =>
-  rows.map((row) => shownKey(row, nowMs)).sort((a, b) => a.created_at.localeCompare(b.created_at));
-
-function shownKey(row: ListedAppKey, nowMs: number) {
-  return {
-    app_key_id: row.app_key_id,
-    last_digits: `…${row.last_digits}`,
-    state: appKeyState(row, nowMs),
-    created_at: timeText(row.created_at * 1000),
-    expires_at: row.expires_at === undefined ? 'never' : timeText(row.expires_at * 1000),
-    last_used_at: row.last_used_at === undefined ? '' : timeText(row.last_used_at * 1000),
-    note: row.note ?? '',
-  };
 }
 
 /** Minimum length of a key id's prefix: a shorter one, such as an empty variable, could match the wrong key. */

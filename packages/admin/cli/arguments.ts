@@ -5,14 +5,12 @@ import { PERMISSIONS } from '../../../lib/model/account.ts';
 import { codePoints, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import { OBJECT_ID } from '../incidents/alerts.ts';
 
+/** The id of an account or a member. */
 export function accountId(value: string): Int64 {
   const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;
   if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('It must be a positive integer.');
   return id;
 }
-
-/** A member's id: a positive integer, like that of an account. */
-export const memberId = (value: string): Int64 => accountId(value);
 
 export function objectId(value: string): string {
   if (!OBJECT_ID.test(value)) throw new InvalidArgumentError('It must have 24 hexadecimal digits.');

@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander';
 import { ApiError, ERROR_CODES, messageOf } from '../../../lib/http/errors.ts';
 import { catalog as en } from '../../../lib/http/messages/en.ts';
-import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
+import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/move.ts';
 import { isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import { isRowTooLarge } from '../../../lib/table/write.ts';
 import { EXIT } from '../../client/src/command/exit-codes.ts';

@@ -7,6 +7,7 @@ import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audit-trail.ts';
 import { CliError, type Io, print, printJson, say } from './io.ts';
+import { type Part, textOf } from './output.ts';
 import { confirmWrite, connectTarget, operatorOf, type Target, type TargetOptions } from './target.ts';
 
 /** What a command's action gets. */
@@ -33,10 +34,7 @@ export interface AccountOptions {
 /** What a command that reads prints: as JSON or as text. */
 export interface ReadResult {
   readonly json: unknown;
-  /** @param width of the terminal, into which tables are to fit; undefined: not a terminal */
-  readonly text: (width?: number) => string;
-  /** Printed instead of the text if there is nothing to show. */
-  readonly ifEmpty?: string | false;
+  readonly show: Part | readonly Part[];
 }
 
 /** What a command that writes prints: what it has written, or in a dry run would write. */
@@ -126,10 +124,12 @@ export class AdminCommand extends Command {
   shows<Options, Args extends unknown[]>(read: Action<Session<Options>, Args, ReadResult>): this {
     return this.option(...jsonOption).reads(async (session: Session<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options } = session;
-      const { json, text, ifEmpty } = await read(session as Session<Options>, ...args);
-      if (options.json) printJson(io, json);
-      else if (ifEmpty) say(io, ifEmpty);
-      else print(io, text(io.stdout.isTTY ? io.stdout.columns : undefined));
+      const { json, show } = await read(session as Session<Options>, ...args);
+      if (options.json) return printJson(io, json);
+      const parts = [show].flat();
+      const isEmpty = parts.every((part) => typeof part === 'object' && 'rows' in part && part.rows.length === 0);
+      const width = io.stdout.isTTY ? io.stdout.columns : undefined;
+      (isEmpty ? say : print)(io, parts.map((part) => textOf(part, width, parts.length > 1)).join('\n\n'));
     });
   }
 

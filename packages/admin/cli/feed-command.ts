@@ -3,13 +3,13 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import type { ClearAction } from '../ingest/clear-refused.ts';
-import { QUEUE_NAMES, readIngestStatus } from '../ingest/ingest-status.ts';
-import type { QueueName } from '../ingest/queues.ts';
-import { countText, line, timeText } from '../text/printable.ts';
+import { queueRows, readIngestStatus } from '../ingest/ingest-status.ts';
+import { QUEUES, REFUSED } from '../tables/feed.ts';
+import { countText, line } from '../text/printable.ts';
+import { tableOf } from '../text/table.ts';
 import { accountId, duration, integer } from './arguments.ts';
 import type { AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, UsageError } from './io.ts';
-import { recordsTable } from './output.ts';
 import { requireIngestQueues } from './target.ts';
 
 export function addFeedCommands(program: AdminCommand): void {
@@ -115,17 +115,8 @@ async function showStatus({ target, options }: Session<{ refused: number }>): Pr
   const queues = await readIngestStatus(ingestQueues);
   const refused =
     options.refused > 0 && queues.refused.waiting > 0 ? await ingestQueues.peekRefused(options.refused) : [];
-  const text = (width?: number) => {
-    const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => ({
-      queue: QUEUE_NAMES[queue as QueueName],
-      waiting,
-      'under way': underWay,
-    }));
-    const records = refused.map((refusal) => ({ ...refusal, sent_at: timeText(refusal.sent_at_ms) }));
-    return [
-      recordsTable(counts, ['queue', 'waiting', 'under way']),
-      ...(records.length > 0 ? ['', recordsTable(records, ['sent_at', 'reason', 'message_id', 'record'], width)] : []),
-    ].join('\n');
+  return {
+    json: { queues, refused_records: refused },
+    show: [tableOf(QUEUES, queueRows(queues)), ...(refused.length > 0 ? [tableOf(REFUSED, refused)] : [])],
   };
-  return { json: { queues, refused_records: refused }, text };
 }

@@ -1,8 +1,9 @@
 import { find, HISTORIES_SEARCHED, REQUEST_ID } from '../find/find.ts';
-import { commandText, printable } from '../text/printable.ts';
+import { FOUND } from '../tables/found.ts';
+import { commandText } from '../text/printable.ts';
+import { fieldsOf } from '../text/table.ts';
 import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError } from './io.ts';
-import { plainTable } from './output.ts';
 
 export function addFindCommand(program: AdminCommand): void {
   program
@@ -25,17 +26,7 @@ async function findId({ table }: Session, id: string): Promise<ReadResult> {
       account_name: accountName,
       command: commandText(command.words, { last: command.idArgument }),
     })),
-    text: () =>
-      found
-        .map(({ kind, account, accountName, id: name, detail, command }) => {
-          const rows = [
-            ['  account', `${account} (${accountName})`],
-            ['  what', detail],
-            ['  show it', commandText(command.words, { last: command.idArgument })],
-          ];
-          return `${kind} ${printable(name)}\n${plainTable(rows)}`;
-        })
-        .join('\n'),
+    show: found.map((each) => fieldsOf(FOUND.columns, each)),
   };
 }
 

@@ -6,15 +6,15 @@ import { withSignal } from '../../../lib/table/client.ts';
 import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import { writeRecord } from '../data/load.ts';
 import { findHosts, type HostFilter, hostsInFleet, type ShownHost, serviceClock } from '../fleet/hosts.ts';
+import { HOSTS } from '../tables/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
+import { tableOf } from '../text/table.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, print, printJson } from './io.ts';
-import { recordsTable, startProgress } from './output.ts';
+import { startProgress } from './output.ts';
 
 type RetireOptions = AccountOptions & HostFilter & { staleFor: number; json?: boolean };
-
-const COLUMNS = ['host_id', 'status', 'edge_cluster', 'agent_version', 'reported_at', 'why'] as const;
 
 export function addHostCommands(program: AdminCommand): void {
   const host = program
@@ -53,19 +53,7 @@ const findMatching = ({ io, table, options }: Session<AccountOptions & HostFilte
 
 async function list(session: Session<AccountOptions & HostFilter>): Promise<ReadResult> {
   const hosts = (await findMatching(session)).map(({ host }) => host);
-  return {
-    json: hosts.map(jsonOf),
-    text: (width) =>
-      recordsTable(
-        hosts.map((host) => ({
-          ...host,
-          reported_at: host.reportedAtMs === undefined ? '' : timeText(host.reportedAtMs),
-        })),
-        COLUMNS,
-        width,
-      ),
-    ifEmpty: hosts.length === 0 && `Account ${session.options.account} has no such hosts.`,
-  };
+  return { json: hosts.map(jsonOf), show: tableOf(HOSTS, hosts) };
 }
 
 const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, why }: ShownHost) => ({

@@ -4,16 +4,14 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { effectsOf, type ListedMerge, listMerges, listMergesOfAll, splitMoves } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
-import { progressText, readMergeProgress } from '../incidents/pending-merges.ts';
-import { countText, line, timeText } from '../text/printable.ts';
-import { accountId, duration, historyEntry, memberId, objectId, textOfLength } from './arguments.ts';
+import { readMergeProgress } from '../incidents/pending-merges.ts';
+import { MERGE_FIELDS, MERGES, PENDING_MERGES } from '../tables/merges.ts';
+import { countText, line } from '../text/printable.ts';
+import { fieldsOf, tableOf } from '../text/table.ts';
+import { accountId, duration, historyEntry, objectId, textOfLength } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { UsageError } from './io.ts';
-import { plainTable, recordsTable } from './output.ts';
 import { addUndoCommand } from './undo-command.ts';
-
-/** Maximum of alert ids that the text lists for a merge; the others are only counted. */
-const MAX_IDS = 10;
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };
 
@@ -35,7 +33,7 @@ export function addMergeCommands(program: AdminCommand): void {
     .argument('<alert-id...>', 'the alerts', (id: string, previous: string[] = []) => [...previous, objectId(id)])
     .ofAccount()
     .option('--title <text>', 'new title of the incident', textOfLength(1, 512))
-    .option('--owner <member>', 'member id of its new owner', memberId)
+    .option('--owner <member>', 'member id of its new owner', accountId)
     .option('--comment <text>', 'comment for the history', textOfLength(1, 1024))
     .writes(mergeAlerts);
 
@@ -52,7 +50,10 @@ export function addMergeCommands(program: AdminCommand): void {
     .option('--pending', 'only pending merges')
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
     .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
-      if (pending) return pendingMerges(table, account);
+      if (pending) {
+        const merges = await readMergeProgress(table, account);
+        return { json: merges, show: tableOf(PENDING_MERGES, merges) };
+      }
       const from = since === undefined ? 0 : io.now() - since;
       if (account === undefined) {
         if (since === undefined)
@@ -62,8 +63,7 @@ export function addMergeCommands(program: AdminCommand): void {
       const merges = await listMerges(table, account, from);
       return {
         json: merges.map(jsonOf),
-        ifEmpty: merges.length === 0 && `Account ${account} has no merges${from > 0 ? ' since then' : ''}.`,
-        text: () => merges.map(textOf).join('\n'),
+        show: merges.length === 0 ? tableOf(MERGES, merges) : merges.map((merge) => fieldsOf(MERGE_FIELDS, merge)),
       };
     });
 
@@ -84,48 +84,16 @@ export function addMergeCommands(program: AdminCommand): void {
   addUndoCommand(merge);
 }
 
-/** A line each, since the texts of all accounts would be long. */
+/** A line each, since the fields of all would be long. */
 async function mergesOfAll(table: Table, from: number): Promise<ReadResult> {
   const merges = await listMergesOfAll(table, from);
-  const records = merges.map(({ account_id, entry, moves, pending }) => ({
-    at: timeText(entry.at_ms),
-    account_id,
-    what: entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`,
-    incident_id: entry.incident_id,
-    sequence: entry.sequence,
-    moved: `${countText(moves.length, 'alert')}${pending ? ', pending' : ''}`,
-    by: entry.by,
-    request_id: entry.request_id,
-  }));
-  const columns = ['at', 'account_id', 'what', 'incident_id', 'sequence', 'moved', 'by', 'request_id'] as const;
   return {
     json: merges.map(({ account_id, ...merge }) => ({ account_id, ...jsonOf(merge) })),
-    ifEmpty: merges.length === 0 && 'No account has merges since then.',
-    text: (width) => recordsTable(records, columns, width),
+    show: tableOf(MERGES, merges),
   };
 }
 
 type ListOptions = Partial<AccountOptions> & { since?: number; pending?: boolean };
-
-async function pendingMerges(table: Table, account: Int64 | undefined): Promise<ReadResult> {
-  const merges = await readMergeProgress(table, account);
-  const records = merges.map(
-    ({ account_id, incident_id, sequence, at_ms = sequence, request_id = '', ...progress }) => ({
-      since: timeText(at_ms),
-      account_id,
-      incident_id,
-      sequence,
-      request_id,
-      progress: progressText(progress),
-    }),
-  );
-  const columns = ['since', 'account_id', 'incident_id', 'sequence', 'progress', 'request_id'] as const;
-  return {
-    json: merges,
-    ifEmpty: merges.length === 0 && 'No merges are pending.',
-    text: (width) => recordsTable(records, columns, width),
-  };
-}
 
 type FinishOptions = { account?: Int64; all?: boolean };
 
@@ -211,20 +179,3 @@ const jsonOf = ({ entry, alertIds, moves, stayed, pending }: ListedMerge) => ({
   moved: moves.length,
   stayed: stayed.length,
 });
-
-function textOf({ entry, alertIds, moves, stayed, pending }: ListedMerge): string {
-  const kind = entry.kind === 'merge' ? 'merge' : `undo of ${entry.undone_sequence}`;
-  const shown = alertIds.slice(0, MAX_IDS).join(' ');
-  const inAll = pending ? `, ${alertIds.length} in all` : '';
-  const rows = [
-    ['  incident', entry.incident_id],
-    ['  request_id', entry.request_id],
-    ['  by', entry.by],
-    ['  alerts', `${moves.length} moved, ${stayed.length} already there${inAll}`],
-    ['  alert ids', `${shown}${alertIds.length > MAX_IDS ? ` and ${alertIds.length - MAX_IDS} more` : ''}`],
-    ...(entry.comment === undefined ? [] : [['  comment', entry.comment]]),
-  ];
-  const sequence = String(entry.sequence).padStart(15, '0');
-  const head = line`${sequence}  ${timeText(entry.at_ms)}  ${kind}  ${pending ? 'pending' : 'done'}`;
-  return `${head}\n${plainTable(rows)}`;
-}

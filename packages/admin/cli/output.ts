@@ -1,11 +1,11 @@
-import { Presets, SingleBar } from 'cli-progress';
+import ms from 'ms';
 import stringWidth from 'string-width';
-import { stringifyJson } from '../../../lib/shared/json.ts';
-import { printable, timeText } from '../text/printable.ts';
+import { commandText, printable, timeText } from '../text/printable.ts';
+import { type Cell, type Fields, isList, type Table } from '../text/table.ts';
 import { type Io, say } from './io.ts';
 
-/** A text, which is escaped, or a text of our own with escape sequences for colours, which is printed as it is. */
-type Cell = string | { readonly painted: string };
+/** What a command prints: a sentence, a table or the fields of one thing. */
+export type Part = string | Table | Fields;
 
 const GAP = '  ';
 /** A column is not made wider than this for the sake of a few long values, each of which then takes more room in its row. */
@@ -41,21 +41,36 @@ function mostOf(columns: readonly Column[], available: number): number {
   return most;
 }
 
+/** The text of a cell, escaped. */
+function cellText(cell: Cell): string {
+  if (cell === undefined) return '';
+  if (typeof cell === 'string') return printable(cell);
+  if (typeof cell === 'number') return cell.toLocaleString('en');
+  if (isList(cell)) return cell.map(cellText).join('; ');
+  if ('atMs' in cell) return timeText(cell.atMs);
+  if ('durationMs' in cell) return ms(cell.durationMs, { long: true });
+  if ('command' in cell) return commandText(`admin ${cell.command}`, { last: cell.last });
+  if ('copy' in cell) return printable(cell.copy);
+  if ('url' in cell) return printable(cell.url);
+  if ('state' in cell) return printable(cell.text ?? cell.state);
+  return printable('id' in cell && cell.id !== cell.text ? `${cell.id} ${cell.text}` : cell.text);
+}
+
 /**
- * Rows in aligned columns without borders. Stored text is escaped.
- * @param width of the terminal, where the widest columns are cut; absent: all is shown
+ * Cells in aligned columns without borders.
+ * @param width of the terminal, where the widest columns are cut, but no commands; absent: all is shown
  */
-export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Cell[] = [], width?: number): string {
-  const lines = (head.length > 0 ? [head, ...rows] : rows).map((cells) =>
+function aligned(rows: readonly (readonly Cell[])[], width?: number): string {
+  const lines = rows.map((cells) =>
     cells.map((cell) => {
-      const text = typeof cell === 'string' ? printable(cell) : cell.painted;
-      return { text, width: stringWidth(text), isOurs: typeof cell !== 'string' };
+      const text = cellText(cell);
+      return { text, width: stringWidth(text), isWhole: typeof cell === 'object' && 'command' in cell };
     }),
   );
   const columns = (lines[0] ?? []).map((_cell, index): Column => {
     const cells = lines.flatMap((line) => line[index] ?? []);
     const widestOf = (some: typeof cells) => Math.max(0, ...some.map((cell) => cell.width));
-    return { widest: widestOf(cells), least: widestOf(cells.filter(({ isOurs }) => isOurs)) };
+    return { widest: widestOf(cells), least: widestOf(cells.filter(({ isWhole }) => isWhole)) };
   });
   const most = width === undefined ? MAX_PADDING : mostOf(columns, width - GAP.length * (columns.length - 1));
   const shown = lines.map((cells) =>
@@ -68,70 +83,40 @@ export function plainTable(rows: readonly (readonly Cell[])[], head: readonly Ce
   return shown.map((cells) => cells.join(GAP).trimEnd()).join('\n');
 }
 
-/** Records in rows, with the names of their columns as the head. @param width as in {@link plainTable} */
-export const recordsTable = <Name extends string>(
-  records: readonly Readonly<Record<Name, unknown>>[],
-  columns: readonly Name[],
-  width?: number,
-): string =>
-  plainTable(
-    records.map((record) => columns.map((column) => String(record[column]))),
-    columns,
-    width,
-  );
-
-/** The fields of a row, one a line; times also in readable form. */
-export function fieldsText(row: object): string {
-  const rows = Object.entries(row).map(([field, value]) => {
-    const text = typeof value === 'object' ? stringifyJson(value) : String(value);
-    return [
-      `  ${field}`,
-      /_ms$/.test(field) && !/interval/.test(field) ? `${text} (${timeText(Number(value))})` : text,
-    ];
-  });
-  return plainTable(rows);
+/** What a command prints of a part. @param width of the terminal, into which a table is to fit; absent: not a terminal */
+export function textOf(part: Part, width?: number, isTitled = true): string {
+  if (typeof part === 'string') return printable(part);
+  const title = part.title === undefined || !isTitled ? '' : `${part.title}\n`;
+  if ('fields' in part) {
+    // A line for each value of a list, so that no stored text looks like another one.
+    const linesOf = (value: Cell) => (typeof value === 'object' && isList(value) ? value : [value]);
+    const rows = part.fields.flatMap(([name, value]) =>
+      linesOf(value).map((each, index) => [index === 0 ? `  ${name}` : '', each]),
+    );
+    return title + aligned(rows);
+  }
+  return part.rows.length === 0 ? part.none : title + aligned([part.head, ...part.rows], width);
 }
 
 const LINE_EVERY_MS = 5_000;
 
-/** Progress of a long write, with its rate and the time left: a bar on a terminal, otherwise a line now and then. */
+/** Says now and then how far a long write is, with its rate and the time left. */
 export function startProgress(io: Io, what: string, total: number) {
   const began = io.now();
+  let saidAt = began;
   let done = 0;
-  const figures = () => {
-    const rate = done / Math.max(0.001, (io.now() - began) / 1000);
-    return { rate: Math.round(rate), left: Math.ceil((total - done) / Math.max(1, rate)) };
-  };
-  const { add, end } = io.stderr.isTTY ? inBar() : inLines();
-
-  function inBar() {
-    const format = `${what} {bar} {percentage} % | {value} of {total} | {rate} a second | {left} s left`;
-    const stream = io.stderr as NodeJS.WriteStream;
-    const bar = new SingleBar({ stream, format, hideCursor: true, gracefulExit: false }, Presets.shades_classic);
-    bar.start(total, 0, figures());
-    return { add: () => bar.update(done, figures()), end: () => bar.stop() };
-  }
-
-  function inLines() {
-    let saidAt = began;
-    const text = () => `${what}: ${done} of ${total}, ${figures().rate} a second`;
-    const add = () => {
-      if (io.now() - saidAt < LINE_EVERY_MS || done === total) return;
-      saidAt = io.now();
-      say(io, `${text()}, ${figures().left} s left`);
-    };
-    const end = () => {
-      if (done > 0) say(io, text());
-    };
-    return { add, end };
-  }
-
+  const rate = () => Math.round(done / Math.max(0.001, (io.now() - began) / 1000));
+  const text = () => `${what}: ${done} of ${total}, ${rate()} a second`;
   return {
     add(count: number) {
       done += count;
-      add();
+      if (io.now() - saidAt < LINE_EVERY_MS || done === total) return;
+      saidAt = io.now();
+      say(io, `${text()}, ${Math.ceil((total - done) / Math.max(1, rate()))} s left`);
     },
     done: () => done,
-    end,
+    end() {
+      if (done > 0) say(io, text());
+    },
   };
 }

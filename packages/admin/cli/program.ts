@@ -15,7 +15,6 @@ import { addFindCommand } from './find-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
 import { addHostCommands } from './host-command.ts';
 import { type Io, say } from './io.ts';
-import { addLogsCommand } from './logs-command.ts';
 import { addMergeCommands } from './merges-command.ts';
 import { addPreflightCommand } from './preflight-command.ts';
 import { addRelayCommands } from './relay-command.ts';
@@ -54,7 +53,6 @@ export function createProgram(io: Io): AdminCommand {
   addDataCommands(program);
   addStatusCommand(program);
   addFindCommand(program);
-  addLogsCommand(program);
   addShowCommands(program);
   addRestoreCommands(program);
   addMergeCommands(program);

@@ -1,10 +1,10 @@
 import { WINDOW_MINUTES } from '../status/measured.ts';
 import { known, type Part, readStatus, type Status, withAttempt } from '../status/status.ts';
-import { type Cell, callsTable, figuresOf, tablesOf } from '../status/summary.ts';
+import { callsTable, figuresOf, tablesOf } from '../status/summary.ts';
 import { timeText } from '../text/printable.ts';
+import type { Table } from '../text/table.ts';
 import type { AdminCommand, ReadResult, Session } from './command.ts';
 import { sentenceOf } from './command-errors.ts';
-import { plainTable } from './output.ts';
 
 export function addStatusCommand(program: AdminCommand): void {
   program
@@ -21,7 +21,10 @@ async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
   const { url, measure } = target;
   const deadLetters = async () => (target.deadLetters ? target.deadLetters() : (await measure?.())?.dead_letters);
   const status = await readStatus({ table, now: io.now, url, measure, deadLetters });
-  return { json: jsonOf(status, url), text: (width) => statusText(status, width) };
+  return {
+    json: jsonOf(status, url),
+    show: [`As of ${timeText(status.at_ms)}`, figuresTable(status), callsTable(status), ...tablesOf(status)],
+  };
 }
 
 /** Parts that could not be read have an `error` in place of their value. */
@@ -56,25 +59,11 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
   };
 }
 
-function statusText(status: Status, width?: number): string {
-  const figures = figuresOf(status, sentenceOf).map(({ name, value, note, accounts = [] }) => [
+function figuresTable(status: Status): Table {
+  const rows = figuresOf(status, sentenceOf).map(({ name, value, note, accounts = [] }) => [
     name,
     value,
     [note, ...accounts.map(({ text }) => text)].filter(Boolean).join(', '),
   ]);
-  const tables = [callsTable(status), ...tablesOf(status)].map(
-    ({ title, head, rows }) =>
-      `\n${title}\n${plainTable(
-        rows.map((row) => row.map(cellText)),
-        head,
-        width,
-      )}`,
-  );
-  return [`As of ${timeText(status.at_ms)}`, plainTable(figures), ...tables].join('\n');
-}
-
-function cellText(cell: Cell): string {
-  if (typeof cell !== 'object') return cell?.toLocaleString('en') ?? '';
-  if ('atMs' in cell) return timeText(cell.atMs);
-  return 'command' in cell ? `admin ${cell.command}` : cell.text;
+  return { head: ['figure', 'value', 'note'], rows, none: '' };
 }

@@ -1,6 +1,8 @@
 /** The page of the feed: waiting messages, and refused records with the reasons. */
-import { QUEUE_NAMES, readIngestStatus } from '../ingest/ingest-status.ts';
-import { type Html, html, section, tableOf, when } from './html.ts';
+import { queueRows, readIngestStatus } from '../ingest/ingest-status.ts';
+import { QUEUES, REFUSED } from '../tables/feed.ts';
+import { type Html, html } from './html.ts';
+import { listing } from './table.ts';
 import type { View } from './view.ts';
 
 const REFUSED_SHOWN = 50;
@@ -11,26 +13,10 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
   try {
     const queues = await readIngestStatus(ingestQueues);
     const refused = queues.refused.waiting > 0 ? await ingestQueues.peekRefused(REFUSED_SHOWN) : [];
-    const counts = Object.entries(queues).map(([queue, { waiting, underWay }]) => [
-      QUEUE_NAMES[queue as keyof typeof queues],
-      waiting,
-      underWay,
-    ]);
-    const messages = tableOf({ head: ['queue', 'waiting', 'under way'], rows: counts });
-    const records = tableOf({
-      head: ['sent', 'reason', 'record', 'message'],
-      rows: refused.map(({ sent_at_ms, reason, record, message_id }) => [
-        when(sent_at_ms, view.nowMs),
-        reason,
-        record,
-        message_id,
-      ]),
-      none: 'There are none.',
-    });
     const shown = html`<p>${`The first ${refused.length} of about ${queues.refused.waiting}.`}</p>`;
     return html`
-${section('Messages', messages)}
-${section('Refused records', records, refused.length > 0 ? shown : undefined)}`;
+${listing(view, QUEUES, queueRows(queues))}
+${listing(view, REFUSED, refused, refused.length > 0 ? shown : undefined)}`;
   } catch (error) {
     const { name, message } = error as Error;
     return html`<p>${`The queues cannot be read: ${name}: ${message}`}</p>`;

@@ -1,10 +1,12 @@
 /** The page of a fleet: numbers of hosts by status, the worst clusters and versions, and the hosts. */
 import ms, { type StringValue } from 'ms';
 import type { FleetStatus } from '../../../lib/operations/browse-fleet/host.ts';
-import { REASON_TEXTS } from '../../client/src/explain.ts';
 import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
+import { HOSTS } from '../tables/hosts.ts';
 import { countText } from '../text/printable.ts';
-import { badge, bar, duration, type Html, href, html, link, moreLink, section, stackedBar, tableOf } from './html.ts';
+import type { Listing } from '../text/table.ts';
+import { badge, bar, duration, type Html, href, html, link, moreLink, stackedBar } from './html.ts';
+import { listing } from './table.ts';
 import { command, type View } from './view.ts';
 
 /** Maximum hosts that a page reads, unless the reader asks for all. */
@@ -71,40 +73,19 @@ ${stackedBar(counts)}
 ${choices('Edge clusters', clusters, (name) => chip('cluster', name))}
 ${choices('Agent versions', versions, (name) => chip('version', name))}
 <div class="columns">
-${section(
-  'By edge cluster',
-  chart('edge cluster', clusters, (name, status) => `${to({ cluster: name, status })}#hosts`),
-)}
-${section(
-  'By agent version',
-  chart('agent version', versions, (name, status) => `${to({ version: name, status })}#hosts`),
-)}
-${section('Age of snapshots', ageTable(hosts))}
+${chart(view, 'By edge cluster', clusters, (name, status) => `${to({ cluster: name, status })}#hosts`)}
+${chart(view, 'By agent version', versions, (name, status) => `${to({ version: name, status })}#hosts`)}
+${listing(view, AGE_TABLE, agesOf(hosts))}
 </div>
-${section(
-  'Hosts',
-  tableOf({
-    head: ['host', 'status', 'why', 'edge cluster', 'agent version', 'snapshot'],
-    rows: listed.map((host) => [
-      link(href([account.account_id, 'host'], { id: host.host_id }), host.host_id),
-      badge(host.status),
-      reasonCell(host),
-      host.edge_cluster,
-      host.agent_version,
-      host.ageMs !== undefined && `${duration(host.ageMs)} ago`,
-    ]),
-    none: 'No host of those that were read matches.',
-  }),
+${listing(
+  view,
+  HOSTS,
+  listed,
   html`<p class="choices">${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${activeFilters}</p>`,
 )}
 ${moreLink(next && `${to(next)}#hosts`, 'Next hosts')}
 <section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
 }
-
-/** The reasons in a few words; a click shows the rule that decided the status, with its values. */
-const reasonCell = ({ reasons, why, rule }: ShownHost) =>
-  reasons.length > 0 &&
-  html`<details><summary>${reasons.map((reason) => REASON_TEXTS[reason] ?? reason).join(', ')}</summary>${why} (rule ${rule})</details>`;
 
 /** Commands with the filter of the page. */
 function commands(view: View): Html {
@@ -151,34 +132,60 @@ function choices(label: string, groups: readonly Group[], chip: (name: string) =
 }
 
 /** The groups with the largest share of hosts that need attention. */
-function chart(head: string, groups: readonly Group[], to: (name: string, status?: string) => string): Html {
-  const rows = groups.slice(0, GROUPS_SHOWN).map(({ name, members, share }) => {
+function chart(
+  view: View,
+  title: string,
+  groups: readonly Group[],
+  to: (name: string, status?: string) => string,
+): Html {
+  const worst = groups.slice(0, GROUPS_SHOWN);
+  const nameOf = ({ name, members, share }: Group) =>
+    html`${name && link(to(name), name)} <small>${Math.round(100 * share)} % of ${members.length}</small>`;
+  const sharesOf = ({ name, members }: Group) => {
     const counts = countsOf(members);
     const bad = counts.filter(([status]) => ATTENTION.has(status));
     const labels = bad.map(
       ([status, size]) =>
         html`${badge(status, name ? link(to(name, status), `${size} ${inWords(status)}`) : `${size} ${inWords(status)}`)} `,
     );
-    const size = html`<small>${Math.round(100 * share)} % of ${members.length}</small>`;
-    return [html`${name && link(to(name), name)} ${size}`, html`${stackedBar(counts)}${labels}`];
-  });
-  const note = groups.length > rows.length && html`<p>The worst ${rows.length} of ${groups.length}.</p>`;
-  return html`${note}${tableOf({ head: [head, 'stale, degraded or no data'], rows, none: 'There are no hosts.' })}`;
+    return html`${stackedBar(counts)}${labels}`;
+  };
+  const note = groups.length > worst.length ? html`<p>The worst ${worst.length} of ${groups.length}.</p>` : undefined;
+  const columns = [
+    { title: title.replace('By ', ''), of: nameOf },
+    { title: 'stale, degraded or no data', of: sharesOf },
+  ];
+  return listing(view, { title, columns, none: 'There are no hosts.' }, worst, note);
 }
 
 /** Upper ends of the histogram's ages. */
 const AGES = ['10s', '30s', '1m', '5m', '1h', '1d'] as const;
 const [OLDER, NONE] = ['older', 'none'];
 
-function ageTable(hosts: readonly ShownHost[]): Html {
+interface Age {
+  name: string;
+  hosts: number;
+  share: Html;
+}
+
+const AGE_TABLE: Listing<Age, Html> = {
+  title: 'Age of snapshots',
+  columns: [
+    { title: 'age', of: 'name' },
+    { title: 'share', of: ({ share }) => share },
+    { title: 'hosts', of: 'hosts', as: 'count' },
+  ],
+  none: '',
+};
+
+function agesOf(hosts: readonly ShownHost[]): Age[] {
   const nameOf = (age: StringValue) => `up to ${duration(ms(age))}`;
   const found = Map.groupBy(hosts, ({ ageMs }) => {
     const end = AGES.find((age) => ageMs !== undefined && ageMs <= ms(age));
     return end ? nameOf(end) : ageMs === undefined ? NONE : OLDER;
   });
-  const rows = [...AGES.map(nameOf), OLDER, NONE].map((name) => {
+  return [...AGES.map(nameOf), OLDER, NONE].map((name) => {
     const size = found.get(name)?.length ?? 0;
-    return [name, bar(size, hosts.length), size];
+    return { name, hosts: size, share: bar(size, hosts.length) };
   });
-  return tableOf({ head: ['age', 'share', 'hosts'], rows });
 }

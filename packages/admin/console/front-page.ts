@@ -3,19 +3,13 @@ import { readAccounts } from '../accounts/accounts.ts';
 import { type IngestCounts, readIngestStatus } from '../ingest/ingest-status.ts';
 import type { Measured } from '../status/measured.ts';
 import { type Part, part, readStatus } from '../status/status.ts';
-import {
-  CALLS_TITLE,
-  type Cell,
-  callsTable,
-  type Figure,
-  figureOf,
-  figuresOf,
-  type StatusTable,
-  tablesOf,
-} from '../status/summary.ts';
+import { CALLS, callsTable, type Figure, figureOf, figuresOf, tablesOf } from '../status/summary.ts';
+import { ACCOUNTS, shownAccount } from '../tables/accounts.ts';
 import { countText } from '../text/printable.ts';
-import { anchor, badge, type Html, href, html, link, moreLink, section, tableOf, type Value, when } from './html.ts';
-import { command, type View } from './view.ts';
+import { type Table, tableOf } from '../text/table.ts';
+import { anchor, type Html, href, html, link, moreLink, section } from './html.ts';
+import { tableHtml } from './table.ts';
+import type { View } from './view.ts';
 
 type FrontView = Omit<View, 'account'>;
 
@@ -26,14 +20,7 @@ export async function frontPage(view: FrontView): Promise<Html> {
   // Only the first page of accounts shows the status, too.
   const shown = query.after === undefined ? await statusOf(view) : undefined;
   const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS_LISTED, after: query.after });
-  const rows = accounts.map(({ account_id: id, name, permissions, suspended }) => [
-    link(href([id, 'fleet']), name),
-    String(id),
-    permissions.join(' ') || 'none',
-    suspended && badge('suspended'),
-  ]);
-  const none = 'The table has no accounts.';
-  const list = tableOf({ head: ['name', 'account', 'permissions', 'state'], rows, none });
+  const list = tableHtml(view, tableOf(ACCOUNTS, accounts.map(shownAccount)));
   return html`${shown?.attention}
 <div class="columns">
 ${section('Accounts', html`${list}${moreLink(next && href([], { after: next }), 'Further accounts')}`)}
@@ -55,8 +42,7 @@ async function statusOf(view: FrontView) {
   ]);
   const figures = [...figuresOf(status, errorText), feedFigure(ingestStatus)];
   const tiles = figures.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf);
-  const sectionOf = ({ title, head, rows }: StatusTable) =>
-    section(title, tableOf({ head, rows: rows.map((row) => row.map((cell) => cellOf(view, cell))) }));
+  const sectionOf = (shown: Table) => section(shown.title ?? '', tableHtml(view, shown));
   const calls = callsTable(status);
   return {
     attention: html`<ul class="tiles">${tiles}</ul>${tablesOf(status).map(sectionOf)}`,
@@ -77,17 +63,11 @@ const feedFigure = (counts: Part<IngestCounts> | undefined): Figure =>
   });
 
 /** What the figures link to. */
-const LINKS: Readonly<Record<string, string>> = { Feed: 'feed', 'Failed calls': `#${anchor(CALLS_TITLE)}` };
+const LINKS: Readonly<Record<string, string>> = { Feed: 'feed', 'Failed calls': `#${anchor(CALLS.title)}` };
 
 function tileOf({ name, value, note, accounts = [], isBad }: Figure): Html {
   const links = accounts.map(({ id, text }) => html`${link(href([id, 'account']), text)} `);
   const to = LINKS[name];
   const shown = to === undefined ? value : link(to, value);
   return html`<li${isBad && html` class="bad"`}><span>${name}</span> <strong>${shown}</strong> <small>${note}${links}</small></li>`;
-}
-
-function cellOf(view: FrontView, cell: Cell): Value {
-  if (typeof cell !== 'object') return cell;
-  if ('atMs' in cell) return when(cell.atMs, view.nowMs);
-  return 'command' in cell ? command(view, cell.command) : link(href(cell.path), cell.text);
 }

@@ -50,51 +50,12 @@ export function when(atMs: number, nowMs: number): Html {
 export const duration = (durationMs: number) =>
   durationMs < SECOND_MS ? 'less than a second' : ms(Math.round(durationMs / SECOND_MS) * SECOND_MS, { long: true });
 
-/** The cells of a row; the first is its heading. */
-type Row = readonly Value[];
-
-/** The content of a table of a page. */
-export interface TableContent {
-  head: readonly string[];
-  rows: readonly Row[];
-  /** The text that is shown if there are no rows. */
-  none?: string;
-}
-
 /** A section of a page, with an anchor. */
 export const section = (title: string, content: Value, note?: Html): Html =>
   html`<section id="${anchor(title)}" aria-label="${title}"><h2>${title}</h2>${note}${content}</section>`;
 
 /** The id of the section with this title. */
 export const anchor = (title: string) => title.toLowerCase().replaceAll(' ', '-');
-
-/**
- * A table, without the columns that are empty in all rows. On a phone each row is a card, with the column's name beside
- * each value.
- */
-export function tableOf({ head, rows, none }: TableContent): Html {
-  if (rows.length === 0) return html`<p>${none}</p>`;
-  const shown = head.map((_, column) => rows.some((row) => hasValue(row[column])));
-  const cells = (row: Row, cell: (value: Value, column: number) => Html) =>
-    row.map((value, column) => shown[column] && cell(value, column));
-  const numberClass = (value: Value) => typeof value === 'number' && html` class="number"`;
-  return html`<table>
-<thead><tr>${cells(head, (name, column) => html`<th scope="col"${numberClass(rows.find((row) => hasValue(row[column]))?.[column])}>${name}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    (row) =>
-      html`<tr>${cells(row, (value, column) =>
-        column === 0
-          ? html`<th scope="row">${value}</th>`
-          : html`<td data-name="${head[column]}"${numberClass(value)}>${typeof value === 'number' ? value.toLocaleString('en') : value}</td>`,
-      )}</tr>`,
-  )}</tbody></table>`;
-}
-
-/** A list of names and values, without those that have no value. */
-export const facts = (rows: readonly (readonly [name: string, value: Value])[]) =>
-  html`<dl>${rows.map(([name, value]) => hasValue(value) && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
-
-const hasValue = (value: Value) => value !== undefined && value !== false && value !== '';
 
 export const moreLink = (to: string | undefined, text: string) => to !== undefined && html`<p>${link(to, text)}</p>`;
 

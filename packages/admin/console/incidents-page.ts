@@ -16,23 +16,13 @@ import {
   listRecentMerges,
   readIncident,
 } from '../incidents/list.ts';
+import { ALERTS } from '../tables/alerts.ts';
+import { INCIDENTS } from '../tables/merges.ts';
 import { countText } from '../text/printable.ts';
-import { alertsTable } from './alerts-page.ts';
-import {
-  badge,
-  copyable,
-  facts,
-  type Html,
-  href,
-  html,
-  link,
-  moreLink,
-  section,
-  type Titled,
-  tableOf,
-  when,
-} from './html.ts';
-import { command, NotFound, nameCallers, type View } from './view.ts';
+import { tableOf } from '../text/table.ts';
+import { badge, type Html, href, html, link, moreLink, section, type Titled, when } from './html.ts';
+import { facts, tableHtml } from './table.ts';
+import { NotFound, nameCallers, type View } from './view.ts';
 
 /** Incidents whose histories a page reads, merges that it lists, and alert ids that it lists for each merge. */
 const INCIDENTS_READ = 100;
@@ -73,11 +63,13 @@ async function mergeRenderers(view: View, all: readonly ListedMerge[], incidents
 <p class="top"><strong>${isMerge ? 'Merge' : `Undo of ${undone_sequence}`} ${incident_id !== pageIncident && html`into ${incidentLink(incident_id)}`}
 ${pending && badge('pending')} ${isUndone(item) && badge('undone')}</strong> <span>${when(entry.at_ms, nowMs)}</span></p>
 <ul>${effectsOf(item, ownerOf).map(({ text, incident }) => html`<li>${text} ${incident && incidentLink(incident)}</li>`)}</ul>
-${facts([
-  ['by', callerOf(entry.by)],
-  ['request', copyable(entry.request_id)],
-  ['undo', isMerge && !isUndone(item) && command(view, `merge undo ${incident_id} ${sequence} --account ${accountId}`)],
-])}
+${facts(view, {
+  fields: [
+    ['by', callerOf(entry.by)],
+    ['request', { copy: entry.request_id }],
+    ['undo', isMerge && !isUndone(item) && { command: `merge undo ${incident_id} ${sequence} --account ${accountId}` }],
+  ],
+})}
 <details><summary>${countText(alertIds.length, 'alert')}, entry ${sequence}</summary>
 <ul>${shown.map((alertId) => html`<li>${link(href([accountId, 'alert', alertId]), alertId)}</li>`)}
 ${alertIds.length > shown.length && html`<li>and ${alertIds.length - shown.length} more</li>`}</ul></details>
@@ -136,22 +128,23 @@ export async function incidentsPage(view: View): Promise<Html> {
     readLogHead(table, accountId),
     countAlerts(table, accountId, alertsRead(view)),
   ]);
-  const { incidentLink, ownerOf, merges } = await mergeRenderers(view, latest, incidents);
+  const { ownerOf, merges } = await mergeRenderers(view, latest, incidents);
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
   const isWhole = next === undefined && query.before === undefined;
   const scope = isWhole ? '' : `${countText(incidents.size, 'incident')}, in descending order of id.`;
-  const rows = [...incidents].map(([incidentId, { owner_id: owner }]) => [
-    incidentLink(incidentId),
-    owner !== undefined && ownerOf(owner),
-    alerts ? (alerts.get(incidentId) ?? 0) : '',
-    entries.get(incidentId)?.length ?? 0,
-  ]);
+  const rows = [...incidents].map(([incident_id, { title, owner_id: owner }]) => ({
+    incident_id,
+    title,
+    ...(owner !== undefined && { owner: ownerOf(owner) }),
+    ...(alerts && { alerts: alerts.get(incident_id) ?? 0 }),
+    entries: entries.get(incident_id)?.length ?? 0,
+  }));
   const count = link(href([accountId, 'incidents'], { ...query, read: 'all' }), 'Count the alerts of each incident');
   return html`
 ${pending.length > 0 && html`<p>${link(href([accountId, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
 <div class="columns">
 ${section('Latest merges', merges(latest, 'Nothing was merged.'))}
-${section('Incidents', html`${scope && html`<p>${scope}</p>`}${tableOf({ head: ['incident', 'owner', 'alerts', 'merges'], rows, none: 'The account has no incidents.' })}${!alerts && html`<p>${count}</p>`}`)}
+${section('Incidents', html`${scope && html`<p>${scope}</p>`}${tableHtml(view, tableOf(INCIDENTS, rows))}${!alerts && html`<p>${count}</p>`}`)}
 </div>
 ${moreLink(next && href([accountId, 'incidents'], { before: next }), 'Further incidents')}`;
 }
@@ -169,10 +162,12 @@ export async function incidentPage(view: View, incidentId: string): Promise<Titl
   const { title, owner_id: owner } = incident;
   const body = html`
 <section>
-${facts([
-  ['id', copyable(incidentId)],
-  ['owner', owner === undefined ? 'none' : ownerOf(owner)],
-])}
+${facts(view, {
+  fields: [
+    ['id', { copy: incidentId }],
+    ['owner', owner === undefined ? 'none' : ownerOf(owner)],
+  ],
+})}
 </section>
 ${alerts}
 ${section('Merges, latest first', merges(all.toReversed(), 'Nothing was merged into this incident.'))}`;
@@ -194,12 +189,13 @@ async function alertsSection(view: View, incidentId: string): Promise<Html> {
   const listed = all.slice(from, reached).map(({ alert_id }) => alert_id);
   const open = all.filter(({ open_partition }) => open_partition !== undefined).length;
   const note = all.length > 0 && html`<p>${countText(all.length, 'alert')}, ${open.toLocaleString('en')} open</p>`;
-  const none = 'No alert is in this incident.';
   const items = await readAlertItems(table, accountId, listed);
-  const rows = alertsTable(
+  const rows = tableHtml(
     view,
-    items.map(({ incident: _thisOne, ...alert }) => alert),
-    none,
+    tableOf(
+      { ...ALERTS, none: 'No alert is in this incident.' },
+      items.map(({ incident: _thisOne, ...alert }) => alert),
+    ),
   );
   const more = moreLink(reached < all.length ? to({ from: String(reached) }) : undefined, 'Next alerts');
   return section('Alerts', html`${note}${rows}${more}`);

@@ -3,10 +3,11 @@
 import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { listAppKeys } from '../accounts/accounts.ts';
+import type { Finding } from '../check/finding.ts';
 import type { IngestQueues } from '../ingest/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { type CommandArguments, commandText } from '../text/printable.ts';
-import { copyable, type TableContent } from './html.ts';
+import { copyable } from './html.ts';
 
 /** What the console reads: the table, and what the table does not contain, such as figures of the service. */
 export interface Source {
@@ -35,7 +36,7 @@ export interface View extends Source {
   /** Aborted when the browser goes away. */
   readonly signal: AbortSignal;
   /** The findings of the last check that this console ran, with a sentence about it, by account id. */
-  readonly checks: Map<string, Pick<TableContent, 'rows'> & { text: string }>;
+  readonly checks: Map<string, { findings: readonly Finding[]; text: string }>;
   /** A token in every form, which pages of other origins do not know. */
   readonly formToken: string;
   /** The cost of the page's reads so far, as a clause. */

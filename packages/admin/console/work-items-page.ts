@@ -1,14 +1,18 @@
 /** The page of work items, with who deleted them. */
+
+import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import { partitions } from '../../../lib/table/keys.ts';
 import { queryPage } from '../../../lib/table/read.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
-import { copyable, facts, type Html, href, html, moreLink, tableOf, when } from './html.ts';
-import { command, nameCallers, type View } from './view.ts';
+import type { Listing } from '../text/table.ts';
+import { type Html, href, html, moreLink } from './html.ts';
+import { facts, listing } from './table.ts';
+import { nameCallers, type View } from './view.ts';
 
 const ITEMS_LISTED = 50;
 
 export async function workItemsPage(view: View): Promise<Html> {
-  const { table, account, nowMs, query } = view;
+  const { table, account, query } = view;
   const id = account.account_id;
   // A search result links to a list that begins with its item; the other lists begin after an item.
   const { from, after = from } = query;
@@ -19,22 +23,31 @@ export async function workItemsPage(view: View): Promise<Html> {
   ]);
   const rows = linkedItem ? [linkedItem, ...others] : others;
   return html`
-<section>
-${tableOf({
-  head: ['work item', 'title', 'version', 'deleted'],
-  rows: rows.map(({ work_item_id, title, version, deleted_at_ms: deleted, deleted_by: by, deleted_request_id }) => {
-    const deletion =
-      deleted !== undefined &&
-      facts([
-        ['at', when(deleted, nowMs)],
-        ['by', by && callerOf(by)],
-        ['request', deleted_request_id && copyable(deleted_request_id)],
-        ['restore', command(view, `work-item restore --account ${id}`, { last: work_item_id })],
-      ]);
-    return [work_item_id, title, String(version), deletion];
-  }),
-  none: 'The account has no work items.',
-})}
-</section>
+${listing(view, workItems(view, callerOf), rows)}
 ${moreLink(next && href([id, 'work-items'], { after: next }), 'Further work items')}`;
 }
+
+const workItems = (view: View, callerOf: (by: string) => string): Listing<WorkItemRow, Html | false> => ({
+  title: 'Work items',
+  columns: [
+    { title: 'work item', of: 'work_item_id' },
+    { title: 'title', of: 'title' },
+    { title: 'version', of: 'version' },
+    {
+      title: 'deleted',
+      of({ work_item_id, deleted_at_ms: atMs, deleted_by: by, deleted_request_id: request }) {
+        if (atMs === undefined) return false;
+        const restore = { command: `work-item restore --account ${view.account.account_id}`, last: work_item_id };
+        return facts(view, {
+          fields: [
+            ['at', { atMs }],
+            ['by', by && callerOf(by)],
+            ['request', request === undefined ? undefined : { copy: request }],
+            ['restore', restore],
+          ],
+        });
+      },
+    },
+  ],
+  none: 'The account has no work items.',
+});

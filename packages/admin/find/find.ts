@@ -12,6 +12,7 @@ import { readAllAccounts } from '../accounts/accounts.ts';
 import { isAlertKey, OBJECT_ID } from '../incidents/alerts.ts';
 import { listLatestMerges } from '../incidents/list.ts';
 import { timeText } from '../text/printable.ts';
+import type { Address } from '../text/table.ts';
 
 export interface Found {
   readonly kind: 'account' | 'app_key' | 'incident' | 'alert' | 'host' | 'work_item' | 'merge';
@@ -22,13 +23,8 @@ export interface Found {
   readonly detail: string;
   /** The admin command that shows it; `idArgument` is its last argument, a stored text. */
   readonly command: { readonly words: string; readonly idArgument?: string };
-  /** Path and query of its page in the console. */
-  readonly page: {
-    readonly path: readonly (string | Int64)[];
-    readonly query?: Readonly<Record<string, string>>;
-    /** Id of the element of the page to show. */
-    readonly part?: string;
-  };
+  /** Its page in the console. */
+  readonly page: Omit<Address, 'account'>;
 }
 
 /** In each account, the number of newest incidents whose histories are searched for a request id. */
@@ -59,7 +55,7 @@ function foundIn(
 function* findAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
   for (const account of accounts) {
     const { account_id: accountId, name, suspended } = account;
-    const page = { path: [accountId, 'account'] };
+    const page = { path: ['account'] };
     if (id === String(accountId)) {
       const command = { words: `account show ${accountId}` };
       yield foundIn(account, { kind: 'account', id, detail: suspended ? 'suspended' : 'active', command, page });
@@ -104,7 +100,7 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
     const status = rows.of(keys.hostStatus(accountId, id));
     const lower = id.toLowerCase();
     if (incident) {
-      const page = { path: [accountId, 'incident', lower] };
+      const page = { path: ['incident', lower] };
       all.push({ kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
     }
     // The alert that has the id, and the last one of the key.
@@ -115,15 +111,15 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
           id: found === alert ? lower : id,
           detail: `${quoted(found.title)}; ${stateText(found)}`,
           command: { words: `alert show --account ${accountId}`, idArgument: id },
-          page: { path: [accountId, 'alert', found.sk] },
+          page: { path: ['alert', found.sk] },
         });
     if (host ?? status) {
       const detail = host ? 'in the inventory' : 'reports, and is not in the inventory';
-      all.push({ kind: 'host', id, detail, command: show('host'), page: { path: [accountId, 'host'], query: { id } } });
+      all.push({ kind: 'host', id, detail, command: show('host'), page: { path: ['host'], query: { id } } });
     }
     if (item) {
       const detail = `${quoted(item.title)}; version ${item.version}${deletionText(item)}`;
-      const page = { path: [accountId, 'work-items'], query: { from: id } };
+      const page = { path: ['work-items'], query: { from: id } };
       all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
     }
     return all.map((found) => foundIn(account, found));
@@ -157,7 +153,7 @@ async function findMerges(table: Table, account: AccountRow, requestId: string):
         id: requestId,
         detail: `entry ${sequence} of incident ${incident_id}, ${pending ? 'pending' : 'done'}`,
         command: { words: `show incident ${incident_id} --account ${accountId}` },
-        page: { path: [accountId, 'incident', incident_id], part: String(sequence) },
+        page: { path: ['incident', incident_id], part: String(sequence) },
       }),
     );
 }

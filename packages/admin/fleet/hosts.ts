@@ -14,11 +14,7 @@ import {
   type RawRow,
   UNREADABLE,
 } from '../../../lib/operations/browse-fleet/host.ts';
-import {
-  type Candidate,
-  createHostReader,
-  type HostReaderOptions,
-} from '../../../lib/operations/browse-fleet/read-hosts.ts';
+import { type Candidate, HostReader, type HostReaderOptions } from '../../../lib/operations/browse-fleet/read-hosts.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type KeyOf, keys } from '../../../lib/table/keys.ts';
@@ -45,7 +41,7 @@ export async function* readFleet({ now, ...options }: FleetOptions) {
   const onUnreadable = (error: unknown) => {
     throw error;
   };
-  const reader = createHostReader({ ...options, onUnreadable });
+  const reader = new HostReader({ ...options, onUnreadable });
   for (let more = true; more; ) {
     const chunk = await reader.next(HOSTS_AT_ONCE);
     more = chunk.more;

@@ -1,6 +1,6 @@
-import { latestEntryOf, readAssignments } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { readEntry } from '../../../lib/operations/merge-alerts/entry.ts';
 import { listPendingEntryIds, type PendingEntryId } from '../../../lib/operations/merge-alerts/log-head.ts';
+import { latestEntryOf, readAssignments } from '../../../lib/operations/merge-alerts/move.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -36,9 +36,3 @@ async function progressOf(table: Table, { account, entryId }: PendingEntryId): P
   const moved = [...rows.values()].filter((row) => latestEntryOf(row) >= sequence).length;
   return { ...identity, request_id, at_ms, alerts: found.moves.length, moved };
 }
-
-/** Such as `2,031 of 5,000 alerts moved`. */
-export const progressText = ({ alerts, moved }: Pick<MergeProgress, 'alerts' | 'moved'>) =>
-  alerts === undefined
-    ? 'its entry is missing: run `check`'
-    : `${moved?.toLocaleString('en')} of ${alerts.toLocaleString('en')} alerts moved`;

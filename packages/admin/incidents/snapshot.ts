@@ -1,6 +1,6 @@
 /** A consistent snapshot of an account's incidents and alerts, read while merges go on. */
 
-import { resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
+import { resolve } from '../../../lib/operations/merge-alerts/decide.ts';
 import { readEntries, readLog } from '../../../lib/operations/merge-alerts/entry.ts';
 import { changesOf } from '../../../lib/operations/merge-alerts/incident.ts';
 import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../lib/deps.ts';
-import { type MergeLimits, readAssignments, resolve } from '../../../lib/operations/merge-alerts/alerts.ts';
-import { commitAndMove, nextSequence, type PreparedEntry } from '../../../lib/operations/merge-alerts/commit.ts';
+import { commitAndMove } from '../../../lib/operations/merge-alerts/commit.ts';
+import { nextSequence, type PreparedEntry, resolve } from '../../../lib/operations/merge-alerts/decide.ts';
 import {
   isMoved,
   type Move,
@@ -11,6 +11,7 @@ import {
 } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge, readOrigins } from '../../../lib/operations/merge-alerts/finish.ts';
 import { isPending, type LogHead, readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
+import { type MergeLimits, readAssignments } from '../../../lib/operations/merge-alerts/move.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -57,22 +58,22 @@ export async function undoMerge(deps: UndoDeps, request: UndoRequest, limits: Me
   const { table } = deps;
   const prepare = await createPreparer(deps, request);
   let undo: Undo = { moves: [], left: [], originMissing: [] };
-  const outcome = await commitAndMove(table, {
+  const committed = await commitAndMove(table, {
     async prepare(head) {
       const plan = await prepare(head);
       undo = plan.undo;
-      return undo.moves.length === 0 ? { result: await withEarlierUndo(table, request, undo) } : plan;
+      return undo.moves.length === 0 ? undefined : plan.prepared;
     },
     ...limits,
   });
-  if ('committed' in outcome) {
-    if (outcome.unfinished) throw outcome.unfinished.error;
-    return { ...undo, sequence: outcome.committed.entry.sequence };
+  if (committed) {
+    if (committed.unfinished) throw committed.unfinished.error;
+    return { ...undo, sequence: committed.entry.sequence };
   }
-  const { undoneBy } = outcome.result;
-  if (undoneBy !== undefined)
-    await finishMerge(table, request.account, { incidentId: request.incidentId, sequence: undoneBy });
-  return outcome.result;
+  const done = await withEarlierUndo(table, request, undo);
+  if (done.undoneBy !== undefined)
+    await finishMerge(table, request.account, { incidentId: request.incidentId, sequence: done.undoneBy });
+  return done;
 }
 
 /** What {@link undoMerge} would do now. @throws UndoError */

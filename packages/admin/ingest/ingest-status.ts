@@ -8,7 +8,7 @@ export async function readIngestStatus(ingestQueues: IngestQueues): Promise<Inge
   return { ingest: waiting, refused };
 }
 
-export const QUEUE_NAMES: Readonly<Record<QueueName, string>> = {
-  ingest: 'feed',
-  refused: 'refused records',
-};
+export const queueRows = ({ ingest, refused }: IngestCounts) => [
+  { queue: 'feed', ...ingest },
+  { queue: 'refused records', ...refused },
+];

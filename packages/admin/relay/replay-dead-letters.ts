@@ -4,7 +4,7 @@ import { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams';
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { createSqsClient, sendMessages } from '../../../lib/aws/sqs.ts';
-import { type ServiceEvent, writtenRowOf } from '../../../lib/events/event.ts';
+import { rowOf, type ServiceEvent } from '../../../lib/events/event.ts';
 import { eventMessage, mergeMessage } from '../../../lib/events/messages.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
@@ -92,7 +92,7 @@ export async function replayRelay(
     const messages = await receiveAll(queues, QueueUrl, audited ? RELAY_SECONDS : COUNT_SECONDS);
     const available = await forEachLetter(messages, async (message) => {
       const { records, events } = await contentOf(streams, message.Body ?? '');
-      const rows = records.flatMap((record) => writtenRowOf(table, record) ?? []);
+      const rows = records.flatMap((record) => rowOf(table, record.dynamodb?.NewImage) ?? []);
       const accounts = rows.flatMap((row) => parseKey(row)?.account ?? []);
       return { ...message, records, events, accounts: [...accounts, ...events.map(({ detail }) => detail.account_id)] };
     });

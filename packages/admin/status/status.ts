@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 /** A key is listed this many days before it expires, so that there is time to replace it. */
 export const EXPIRY_WARNING_DAYS = 30;
 const TIMEOUT_MS = 10_000;
-const QUOTAS = ['session_investigate', 'session_measure', 'session_replay'] as const;
+export const QUOTA_NAMES = ['session_investigate', 'session_measure', 'session_replay'] as const;
 
 export interface StatusSource {
   readonly table: Table;
@@ -149,7 +149,7 @@ async function readOverQuota(table: Table, accounts: readonly AccountRow[]) {
     const resource = rows.of(keys.rumResource(account_id)) as Readonly<Record<string, unknown>> | undefined;
     const used = rows.of(keys.rumUsage(account_id)) as Readonly<Record<string, unknown>> | undefined;
     if (!resource || resource.deleted || !used) return [];
-    const over = QUOTAS.filter((name) => Number(used[`${name}.used_cnt`]) > Number(resource[`${name}.free_cnt`]));
+    const over = QUOTA_NAMES.filter((name) => Number(used[`${name}.used_cnt`]) > Number(resource[`${name}.free_cnt`]));
     const all = [...over, ...(used.session_limit_reached === true ? ['limit of sessions'] : [])];
     return all.map((quota) => ({ account_id, quota }));
   });

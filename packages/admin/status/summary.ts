@@ -1,8 +1,9 @@
 /** The status as figures and tables, which the command prints and the console shows. */
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { type MergeProgress, progressText } from '../incidents/pending-merges.ts';
-import { type Measured, WINDOW_MINUTES } from './measured.ts';
-import { EXPIRY_WARNING_DAYS, known, type Part, type Status, withAttempt } from './status.ts';
+import { PENDING_MERGES } from '../tables/merges.ts';
+import { type Listing, type Table, tableOf } from '../text/table.ts';
+import { type Alarm, type OperationFigures, WINDOW_MINUTES } from './measured.ts';
+import { EXPIRY_WARNING_DAYS, type ExpiringKey, known, type Part, type Status, withAttempt } from './status.ts';
 
 /** What is known of one thing. */
 export interface Figure {
@@ -13,21 +14,6 @@ export interface Figure {
   readonly accounts?: readonly { readonly id: Int64; readonly text: string }[];
   /** Whether it needs attention. */
   readonly isBad: boolean;
-}
-
-/** A text, a number, a time in Unix milliseconds, what the console links to the page at a path, or the words of an admin command. */
-export type Cell =
-  | string
-  | number
-  | undefined
-  | { readonly atMs: number }
-  | { readonly text: string; readonly path: readonly (string | Int64)[] }
-  | { readonly command: string };
-
-export interface StatusTable {
-  readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly Cell[])[];
 }
 
 /** The figure of a part, or why that part is missing. */
@@ -93,57 +79,51 @@ function accountFigures({ accounts }: Status): Figure[] {
   ];
 }
 
+const ALARMS: Listing<Alarm> = {
+  title: 'Raised alarms',
+  columns: [
+    { title: 'alarm', of: 'name' },
+    { title: 'since', of: 'since_ms', as: 'time' },
+    { title: 'what it means', of: 'what' },
+  ],
+  none: '',
+};
+
+const EXPIRING_KEYS: Listing<ExpiringKey> = {
+  title: `Keys that expire within ${EXPIRY_WARNING_DAYS} days`,
+  columns: [
+    { title: 'expires', of: 'expires_ms', as: 'time' },
+    { title: 'account', of: ({ account_id: account }) => ({ text: String(account), path: ['account'], account }) },
+    { title: 'key', of: 'app_key_id' },
+    { title: 'note', of: 'note' },
+    {
+      title: 'how to replace it',
+      of: ({ app_key_id, account_id }) => ({ command: `app-key rotate ${app_key_id} --account ${account_id}` }),
+    },
+  ],
+  none: '',
+};
+
+export const CALLS = {
+  title: `Calls with a valid app key in the last ${WINDOW_MINUTES} minutes`,
+  columns: [
+    { title: 'operation', of: 'operation' },
+    { title: 'calls', of: 'calls', as: 'count' },
+    { title: 'failed (5xx)', of: 'failed', as: 'count' },
+    { title: 'p99, ms', of: 'p99_ms', as: 'count' },
+  ],
+  none: 'Unknown: the figures are known only with npm start or --stack.',
+} as const satisfies Listing<OperationFigures>;
+
 /** The tables of what needs attention, those without rows left out. */
-export function tablesOf({ measured, pending, accounts }: Status): StatusTable[] {
-  const { alarms = [] } = known(measured) ?? {};
-  const { expiringKeys = [] } = known(accounts) ?? {};
-  const tables: StatusTable[] = [
-    {
-      title: 'Raised alarms',
-      head: ['alarm', 'since', 'what it means'],
-      rows: alarms.map(({ name, since_ms, what }) => [name, { atMs: since_ms }, what]),
-    },
-    {
-      title: 'Pending merges',
-      head: ['since', 'account', 'incident', 'progress', 'last attempt', 'its error', 'next', 'how to finish it'],
-      rows: (known(pending) ?? []).map((merge) => mergeRow(merge, known(measured))),
-    },
-    {
-      title: `Keys that expire within ${EXPIRY_WARNING_DAYS} days`,
-      head: ['expires', 'account', 'key', 'note', 'how to replace it'],
-      rows: expiringKeys.map(({ account_id, app_key_id, expires_ms, note }) => [
-        { atMs: expires_ms },
-        { text: String(account_id), path: [account_id, 'account'] },
-        app_key_id,
-        note,
-        { command: `app-key rotate ${app_key_id} --account ${account_id}` },
-      ]),
-    },
-  ];
-  return tables.filter(({ rows }) => rows.length > 0);
-}
-
-export const CALLS_TITLE = `Calls with a valid app key in the last ${WINDOW_MINUTES} minutes`;
-
-export const callsTable = ({ measured }: Status): StatusTable => ({
-  title: CALLS_TITLE,
-  head: ['operation', 'calls', 'failed (5xx)', 'p99, ms'],
-  rows: (known(measured)?.operations ?? []).map(({ operation, calls, failed, p99_ms }) => [
-    ...[operation, calls, failed],
-    p99_ms,
-  ]),
-});
-
-function mergeRow(merge: MergeProgress, measured: Measured | undefined): Cell[] {
-  const { account_id, incident_id, sequence, at_ms = sequence, last } = withAttempt(merge, measured);
+export function tablesOf({ measured, pending, accounts }: Status): Table[] {
+  const figures = known(measured);
+  const merges = (known(pending) ?? []).map((merge) => withAttempt(merge, figures));
   return [
-    { atMs: at_ms },
-    { text: String(account_id), path: [account_id, 'health'] },
-    { text: incident_id, path: [account_id, 'incident', incident_id] },
-    progressText(merge),
-    last && { atMs: last.at_ms },
-    last?.error ?? 'none failed lately',
-    last?.next_ms === undefined ? undefined : { atMs: last.next_ms },
-    { command: `merge finish ${incident_id} ${sequence} --account ${account_id}` },
-  ];
+    tableOf(ALARMS, figures?.alarms ?? []),
+    tableOf(PENDING_MERGES, merges),
+    tableOf(EXPIRING_KEYS, known(accounts)?.expiringKeys ?? []),
+  ].filter(({ rows }) => rows.length > 0);
 }
+
+export const callsTable = ({ measured }: Status): Table => tableOf(CALLS, known(measured)?.operations ?? []);

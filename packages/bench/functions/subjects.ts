@@ -25,7 +25,7 @@ export interface Subject {
 
 const ACCOUNT = 1;
 /** Fleet browse allows thirty calls a minute. */
-export const BROWSE_STEP_MS = 2_100;
+const BROWSE_STEP_MS = 2_100;
 const ALERTS_PER_MERGE = 10;
 /** A merge's sequence is the time in milliseconds, so each merge is sent at a later time. */
 const MERGE_STEP_MS = 10;

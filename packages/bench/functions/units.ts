@@ -79,7 +79,7 @@ interface Used extends Units {
 type Capacity = { CapacityUnits?: number };
 
 /** @returns a function that runs an action, and returns what the calls of the table's client used meanwhile */
-export function countUnits({ client }: Table): (action: () => Promise<unknown>) => Promise<Used> {
+function countUnits({ client }: Table): (action: () => Promise<unknown>) => Promise<Used> {
   let used: Used = { calls: 0, rounds: 0, read: 0, write: 0 };
   /** How many calls, one after the other, have ended. */
   let ended = 0;

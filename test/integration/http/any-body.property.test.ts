@@ -42,7 +42,7 @@ async function expectAnswered(
   // The feed takes each line as a record of the key's account.
   for (const line of lines) {
     const taken = recordOf(line, { sentMs: clock.now, messageId: 'm', line: 1 });
-    expect(taken).toMatchObject({ record: { entity: { account_id: account } } });
+    expect(taken).toMatchObject({ record: { sent: { account_id: account } } });
   }
   const messages = refused.splice(0);
   expect(messages.length).toBeLessThanOrEqual(1);

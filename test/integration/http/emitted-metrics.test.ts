@@ -12,7 +12,7 @@ it('a call is written with its duration, an event with its name, and how many re
   const startedMs = Date.now();
   const table = await newTable();
   const { appKey } = await newAccount(table);
-  const deps = { ...testDeps(table), metrics: createMetrics({ namespace: 'Ours/Stack' }) };
+  const deps = { ...testDeps(table), metrics: createMetrics('Ours/Stack') };
   const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     if (String(text).startsWith('{"_aws":')) lines.push(JSON.parse(String(text)));
     return true;

@@ -1,9 +1,9 @@
 /** Merges on a table in memory, by processes whose calls to the table a test can disturb, and what must be true of their entries. */
 import { expect } from 'vitest';
-import type { MergeLimits } from '../../../lib/operations/merge-alerts/alerts.ts';
 import { bySequence, type EntryWithMoves, isMoved, readHistory } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
+import type { MergeLimits } from '../../../lib/operations/merge-alerts/move.ts';
 import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';

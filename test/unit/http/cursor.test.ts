@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openCursor, sealCursor } from '../../../lib/http/app-keys.ts';
+import { openCursor, sealCursor } from '../../../lib/http/cursors.ts';
 
 const anyHost = fc.string({ unit: 'binary', minLength: 1, maxLength: 64 }).filter((id) => id.isWellFormed());
 const caller = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((cursorSecret) => ({ cursorSecret }));

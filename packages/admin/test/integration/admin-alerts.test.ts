@@ -70,23 +70,23 @@ describe('open alerts', async () => {
     expect(await sender.json('alert list')).toMatchObject([{ alert_id: warning }, { alert_id: critical, ...item }]);
     expect(await sender.json('alert list --severity Critical')).toMatchObject([{ alert_id: critical }]);
     const { out } = await sender.run('alert list');
-    const rows = `Warning +${warning} +[-\\d]+ [:\\d]+ UTC +none +cpu! +cpu\nCritical +${critical} .* ${incident} +Disk 7 is full +disk\n`;
+    const rows = `^alert +status +started +incident +key +labels\n${warning} cpu! +Warning +[-\\d]+ [:\\d]+ UTC +cpu\n${critical} Disk 7 is full +Critical .* ${incident} Storage +disk +instance=db-7; team=storage\n$`;
     expect(out).toMatch(new RegExp(rows));
     expect(await sender.run('alert list --severity Info')).toMatchObject({
       exitCode: 0,
       out: '',
-      err: expect.stringContaining('no open alerts that are Info'),
+      err: 'No alert is open. Only alerts with a key are open or ended.\n',
     });
   });
 
   it('are listed by the console with severity, labels, age and incident, and by severity', async () => {
-    const row = 'Disk 7 is full Critical instance=db-7 team=storage [-:\\d ]+ UTC 30 minutes ago Storage';
+    const row = `Disk 7 is full ${critical} Critical [-:\\d ]+ UTC 30 minutes ago Storage ${incident} disk instance=db-7 team=storage`;
     expect(await sender.page('alerts')).toMatch(
-      new RegExp(`Open 1 Critical 1 Warning .*cpu! Warning .*5 minutes ago .*${row}`),
+      new RegExp(`Open 1 Critical 1 Warning .*cpu! ${warning} Warning .*5 minutes ago .*${row}`),
     );
     const filtered = await sender.page('alerts?severity=Critical');
     expect(filtered).toMatch(/Open 1 Critical 1 Warning .*alert list --account=\d+ --severity=Critical --table t/);
-    expect(filtered).toMatch(new RegExp(`alert status labels started incident ${row}`));
+    expect(filtered).toMatch(new RegExp(`alert status started incident key labels ${row}`));
     expect(filtered).not.toContain('cpu!');
     expect(await sender.html('alerts?severity=Critical')).toMatch(
       /class="chip critical" href="\d+\/alerts" aria-current="true"/,
@@ -96,7 +96,7 @@ describe('open alerts', async () => {
   it('are on the page of their incident, with those that have ended or have no key', async () => {
     const shown = await sender.page(`incident/${incident}`);
     expect(shown).toMatch(
-      /Alerts 3 alerts, 1 open alert status labels started ended Disk 7 is full Critical .*30 minutes ago net! ended .* Alert \w{24} Merges/,
+      /Alerts 3 alerts, 1 open alert status started ended key labels Disk 7 is full \w{24} Critical .*30 minutes ago disk .*net! \w{24} ended .* Alert \w{24} \w{24} Merges/,
     );
     expect(await alertsOfIncident(table, sender.account, incident, 4)).toHaveLength(3);
     expect(await alertsOfIncident(table, sender.account, incident, 3)).toBeUndefined();
@@ -106,15 +106,17 @@ describe('open alerts', async () => {
 
   it('have a page and a command that show their state, content and incident', async () => {
     const page = await sender.page(`alert/${critical}`);
-    const facts = `status Critical incident Storage started .* 30 minutes ago last record .*description It has 3 GB left source ${CONTENT.source_url} id ${critical} Copy key disk Copy close .*alert close ${critical} --account \\d+ --table t`;
+    const facts = `status Critical account id \\d+ alert id ${critical} Copy alert key disk Copy .*description It has 3 GB left source url ${CONTENT.source_url} start time .* 30 minutes ago .*incident Storage ${incident} .*last time .* close .*alert close ${critical} --account \\d+ --table t`;
     expect(page).toMatch(new RegExp(facts));
     expect(page).toMatch(/Labels instance db-7 team storage/);
     expect(await sender.html(`alert/${critical}`)).toContain(`<a href="${CONTENT.source_url}">`);
-    expect(await sender.page(`alert/${ended}`)).toMatch(/^(?!.*alert close).*status ended .* ended .* 10 minutes ago/);
+    expect(await sender.page(`alert/${ended}`)).toMatch(
+      /^(?!.*alert close).*status ended .*end time [:\d]+ UTC 10 minutes ago/,
+    );
     for (const name of ['disk', critical, critical.toUpperCase()])
       expect(await sender.json(`alert show ${name}`)).toMatchObject({ alert_id: critical, ...CONTENT, end_time: 0 });
     const { out } = await sender.run('alert show disk');
-    expect(out).toMatch(/start_time +[-\d]+ [:\d]+ UTC\n.*end_time +open\n.*incident +\w{24} Storage\n/s);
+    expect(out).toMatch(/start time +[-\d]+ [:\d]+ UTC\n.*end time +open\n.*incident +\w{24} Storage\n/s);
   });
 
   it('are found by their key, in all accounts', async () => {

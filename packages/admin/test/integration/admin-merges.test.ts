@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/alerts.ts';
+import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/move.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
@@ -54,7 +54,12 @@ it('merge list --since without an account has the merges of all accounts by thei
   expect(times).toEqual([NOW - 2 * HOUR, NOW - 2 * HOUR, NOW, NOW]);
   const { out } = await since('--since 1h');
   for (const { account, to, requestId } of [one, other])
-    expect(out).toMatch(new RegExp(`^${'.'.repeat(23)} +${account} +merge +${to} .*12 alerts.* ${requestId}$`, 'm'));
+    expect(out).toMatch(
+      new RegExp(
+        `^\\d+ +${'.'.repeat(23)} +${account} +merge +done +${to} +12 moved, 0 already there .* ${requestId}$`,
+        'm',
+      ),
+    );
 });
 
 describe('merge alerts', () => {
@@ -104,17 +109,17 @@ it('merge list has the request_id and the alerts of each merge, oldest first, an
   expect([await list(' --since 1h'), await list(' --since 3h')]).toEqual([all.slice(1), all]);
   const shown = (await run('merge list --since 1h')).out;
   for (const text of [
-    `00${sequence}  2034-12-17 20:26:40 UTC  merge  done\n`,
-    `  incident    ${to}\n`,
-    `  request_id  ${requestId}\n`,
-    '  comment     same\\ncause\\u001b[2J\n',
-    /alert ids {3}([0-9a-f]{24} ){10}and 2 more/,
+    `  entry      ${sequence}\n  at         2034-12-17 20:26:40 UTC\n  what       merge\n  state      done\n`,
+    `  incident   ${to}\n  alerts     12 moved, 0 already there\n`,
+    `  request    ${requestId}\n`,
+    /\n {2}effects {4}12 alerts from \w{24}\n {13}comment: same\\ncause\\u001b\[2J\n/,
+    /alert ids {2}([0-9a-f]{24} ){10}and 2 more/,
   ])
     expect(shown).toMatch(text);
   const incidents = (await run('show incidents')).out;
-  expect(incidents).toMatch(/^incident_id +alerts +entries +owner_id +title\n/);
-  expect(incidents).toMatch(new RegExp(`^${to} +12 +1 +7 +Second$`, 'm'));
-  expect(incidents).toMatch(new RegExp(`^${from} +0 +1 `, 'm'));
+  expect(incidents).toMatch(/^incident +owner +alerts +merges\n/);
+  expect(incidents).toMatch(new RegExp(`^${to} Second +7 +12 +1$`, 'm'));
+  expect(incidents).toMatch(new RegExp(`^${from} .* none +0 +1$`, 'm'));
 });
 
 describe('merge finish', () => {

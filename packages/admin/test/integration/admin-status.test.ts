@@ -145,7 +145,7 @@ it('admin status shows what it can read as text, although a part fails', async (
     /^Over a RUM quota +2 +account 2 \(session_replay\), account 2 \(limit of sessions\)$/m,
     /^Service-WatchDeadLetters +2026-11-23 12:00:00 UTC +A merge could not/m,
     /^browse-fleet +50 +5 +81$/m,
-    /^2026-.* 2 +64f0.* 2 of 3 alerts moved +2026-11-23 11:59:30 UTC +finish1 +admin merge finish 64f0.* --account 2$/m,
+    /^2026-.* 2 +64f0.* 2 of 3 alerts moved +\S+ +2026-11-23 11:59:30 UTC +finish1 +admin merge finish 64f0.* --account 2$/m,
     /of-1d +admin app-key rotate .*\n.*of-29d /,
   ])
     expect(out).toMatch(line);

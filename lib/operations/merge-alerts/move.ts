@@ -1,4 +1,4 @@
-/** Which incident each alert is in: read here, and changed by the entries that take the alert. */
+/** Writes entries to the rows of their alerts. */
 
 import type { AlertRow } from '../../model/alert.ts';
 import { backoff, CONFLICT, chunksOf, THROTTLING } from '../../shared/concurrency.ts';
@@ -6,8 +6,9 @@ import type { Int64 } from '../../shared/json.ts';
 import type { Table } from '../../table/client.ts';
 import { isAsRead, set } from '../../table/expression.ts';
 import { keys } from '../../table/keys.ts';
+import { actionsIn, type NamedActions } from '../../table/named-actions.ts';
 import { batchGet } from '../../table/read.ts';
-import { type Action, TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
+import { TRANSACTION_ITEMS, transactOnce, updateAction } from '../../table/write.ts';
 import type { EntryWithMoves, Move } from './entry.ts';
 
 /** What is read of an alert: its other attributes may be large. */
@@ -26,38 +27,30 @@ export async function readAssignments(table: Table, account: Int64, moves: reado
 }
 
 /**
- * Where alerts are when these entries count, which their rows need not show yet (invariant *resolve*).
- * @param entries oldest first
+ * Updates the rows of alerts on condition that they are as read; the name of each action is the alert's id. Each row records the entry, and
+ * has beside it what the feed said last, since a restored table may lack the entry. So does the row of an alert that stays: an undo takes no
+ * alert from a later entry.
  */
-export function resolve(rows: Assignments, entries: readonly EntryWithMoves[]): Assignments {
-  const resolved = new Map(rows);
-  for (const { entry, moves } of entries)
-    for (const { alertId, to } of moves) {
-      const row = resolved.get(alertId);
-      if (!row || latestEntryOf(row) >= entry.sequence) continue;
-      const { incident_id: _left, ...rest } = row;
-      resolved.set(alertId, { ...rest, ...(to !== undefined && { incident_id: to }), moved_sequence: entry.sequence });
-    }
-  return resolved;
-}
-
-/**
- * Updates the rows of alerts on condition that they are as read. Each row records the entry, and keeps what the feed said last, since a
- * restored table may lack the entry. So does the row of an alert that stays: an undo takes no alert from a later entry.
- */
-export const moveActions = (account: Int64, sequence: number, moves: readonly Move[], rows: Assignments): Action[] =>
-  moves.map(({ alertId, to }) => {
-    const row = rows.get(alertId);
-    if (!row) throw new Error('an alert that is to be moved was not read');
-    const fields = {
-      incident_id: to,
-      moved_sequence: sequence,
-      moved_from: row.incident_id,
-      ...(row.moved_sequence === undefined && { feed_incident: row.incident_id }),
-      event: undefined,
-    };
-    return updateAction(keys.alert(account, alertId), set(fields), isAsRead(row, ASSIGNMENT_ATTRIBUTES));
-  });
+export const moveActions = (
+  account: Int64,
+  sequence: number,
+  moves: readonly Move[],
+  rows: Assignments,
+): NamedActions =>
+  Object.fromEntries(
+    moves.map(({ alertId, to }) => {
+      const row = rows.get(alertId);
+      if (!row) throw new Error('an alert that is to be moved was not read');
+      const fields = {
+        incident_id: to,
+        moved_sequence: sequence,
+        moved_from: row.incident_id,
+        ...(row.moved_sequence === undefined && { feed_incident: row.incident_id }),
+        event: undefined,
+      };
+      return [alertId, updateAction(keys.alert(account, alertId), set(fields), isAsRead(row, ASSIGNMENT_ATTRIBUTES))];
+    }),
+  );
 
 /** DynamoDB refuses to update the rows of some alerts, which would be larger than 400 KB. */
 export class AlertsTooLargeError extends Error {
@@ -104,7 +97,7 @@ export async function moveAlerts(
       return row !== undefined && latestEntryOf(row) < sequence;
     });
     if (unwritten.length === 0) return;
-    const { outcome } = await transactOnce(table, moveActions(account, sequence, unwritten, rows));
+    const { outcome } = await transactOnce(table, actionsIn(moveActions(account, sequence, unwritten, rows)));
     if (outcome === 'applied') return;
     const isSplit = outcome === 'throttled' || outcome === 'refused';
     if (outcome === 'refused' && unwritten.length === 1) tooLarge.push(...unwritten.map(({ alertId }) => alertId));

@@ -1,0 +1,62 @@
+/** How operators see alerts. */
+import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
+import { type Cell, type Column, columnsOf, type Listing } from '../text/table.ts';
+
+/** The merge that moved an alert last, and the incident that it came from. */
+export interface MovedBy {
+  moved_sequence?: number;
+  moved_from?: string | null;
+}
+
+/** Labels of an alert that a table shows. `alert show` and the page of an alert show all. */
+const LABELS_SHOWN = 4;
+
+const statusOf = ({ alert_severity, alert_status }: AlertItem): Cell => {
+  if (alert_status === undefined) return undefined;
+  if (alert_status === 'Ok') return { state: 'ended' };
+  return { state: alert_status.toLowerCase(), text: String(alert_severity) };
+};
+
+const incidentOf = ({ incident }: AlertItem): Cell =>
+  incident && {
+    id: incident.incident_id,
+    text: incident.title ?? '(does not exist)',
+    path: ['incident', incident.incident_id],
+  };
+
+const labelsOf = ({ labels }: AlertItem): string[] => Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+
+export const ALERTS: Listing<AlertItem> = {
+  title: 'Open alerts',
+  columns: [
+    { title: 'alert', of: ({ alert_id: id, title }) => ({ id, text: title, path: ['alert', id] }) },
+    { title: 'status', of: statusOf },
+    { title: 'started', of: 'start_time', as: 'seconds' },
+    { title: 'ended', of: 'end_time', as: 'seconds' },
+    { title: 'incident', of: incidentOf },
+    { title: 'key', of: 'alert_key' },
+    {
+      title: 'labels',
+      of(alert) {
+        const all = labelsOf(alert);
+        return all.length > LABELS_SHOWN
+          ? [...all.slice(0, LABELS_SHOWN), `and ${all.length - LABELS_SHOWN} more`]
+          : all;
+      },
+    },
+  ],
+  none: 'No alert is open. Only alerts with a key are open or ended.',
+};
+
+/** Columns for all fields of an alert. */
+export const alertColumns = (alert: AlertItem & MovedBy): Column<AlertItem & MovedBy>[] => [
+  { title: 'status', of: statusOf },
+  ...columnsOf(alert, {
+    alert_id: ({ alert_id }) => ({ copy: alert_id }),
+    alert_key: ({ alert_key = '' }) => ({ copy: alert_key }),
+    labels: labelsOf,
+    source_url: ({ source_url = '' }) => ({ url: source_url }),
+    end_time: ({ end_time }) => (Number(end_time) === 0 ? 'open' : { atMs: Number(end_time) * 1_000 }),
+    incident: incidentOf,
+  }),
+];
