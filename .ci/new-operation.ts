@@ -17,9 +17,7 @@ const README = `
 \`\`\`sh
 curl -s 'http://127.0.0.1:3000/${NAME}?app_key=KEY' -H 'Content-Type: application/json' -d '{"text":"hello"}'
 \`\`\`
-\`\`\`json
-{"request_id":"1","data":{"title":"Roll back to 4.10.7"}}
-\`\`\`\n\n`;
+`;
 
 /** What a person changes: in each file these texts are replaced. */
 const EDITS: Readonly<Record<string, readonly [before: string, after: string][]>> = {

@@ -29,7 +29,7 @@ export interface Operation {
   readonly path: `/${string}`;
   /** For a list of operations, at least 16 characters: `Read an alert by its id`. */
   readonly summary: string;
-  /** Markdown: what the schemas of request and response do not say, such as `A deleted work item does not exist.` */
+  /** Markdown: what the schemas of request and response do not say. */
   readonly description: string;
   /** `Incidents` */
   readonly tag: Tag;
