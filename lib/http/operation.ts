@@ -75,7 +75,7 @@ export interface Operation {
   /** A request that the sample data can answer, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
   readonly example: { readonly request: object; readonly data: unknown };
   /**
-   * Why a call that fits the schemas may be refused, at most one reason for each error code, as examples for openapi.json. What `permission`,
+   * Why a call that fits the schemas may be refused: openapi.json has the last one of each error code as an example. What `permission`,
    * `rateWindows` and `budgeted` refuse is among the examples anyway.
    */
   readonly refusals: readonly RefusalExample[];

@@ -253,6 +253,13 @@ export const browseFleet = {
   },
   refusals: [
     {
+      summary: 'The cursor is of another account',
+      explanation: {
+        name: 'invalidFields',
+        values: { fieldErrors: [{ field: 'cursor', schema: { type: 'string', format: 'cursor' } }] },
+      },
+    },
+    {
       summary: 'scan_limit is below a limit of 100',
       explanation: {
         name: 'invalidFields',

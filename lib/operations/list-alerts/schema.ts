@@ -70,6 +70,17 @@ export const listAlerts = {
   },
   refusals: [
     {
+      summary: 'Ended alerts without ids or keys',
+      explanation: { name: 'endedAlertsUnnamed', values: undefined },
+    },
+    {
+      summary: 'An unknown severity',
+      explanation: {
+        name: 'invalidFields',
+        values: { fieldErrors: [{ field: 'alert_severity', schema: { type: 'string', enum: SEVERITIES } }] },
+      },
+    },
+    {
       summary: 'The cursor is of another account or of other filters',
       explanation: {
         name: 'invalidFields',

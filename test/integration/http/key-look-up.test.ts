@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../lib/http/app-keys.ts';
+import { PERMISSIONS } from '../../../lib/model/account.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newAccountId } from '../../support/accounts.ts';
@@ -80,7 +81,7 @@ it('a key is trusted for 30 s from the start of its look-up, however long that t
     clock.now += 2_000;
     return row;
   };
-  expect(await find(appKey)).toMatchObject({ permissions: ['monit', 'feed'] });
+  expect(await find(appKey)).toMatchObject({ permissions: PERMISSIONS });
   clock.now += 28_000;
   expect(await find(appKey)).toBeUndefined();
 });

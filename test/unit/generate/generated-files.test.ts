@@ -7,9 +7,11 @@ import { expect, it } from 'vitest';
 import { handler } from '../../../functions/openapi-document.ts';
 import { CLIENT_TYPES_FILE, clientTypes } from '../../../infra/generate/client-types.ts';
 import { EVENTS_FILE, eventsText } from '../../../infra/generate/events.ts';
+import { errorExamples } from '../../../infra/generate/examples.ts';
 import { FEED_SCHEMA_FILE, feedSchemaText } from '../../../infra/generate/feed-schema.ts';
 import { OPENAPI_FILE, openApiText } from '../../../infra/generate/openapi.ts';
 import { validatorFile, validatorSource } from '../../../infra/generate/validators.ts';
+import type { Operation } from '../../../lib/http/operation.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
 
@@ -24,6 +26,13 @@ it.each<[file: URL, generate: () => string | Promise<string>]>([
   ]),
 ])('%s', async (file, generate) => {
   expect(readFileSync(file, 'utf8')).toBe(await generate());
+});
+
+it('a refusal that is not listed is named, with the files that list it', () => {
+  const refusals = [{ summary: 'Too few', explanation: { name: 'notListed', values: undefined } }];
+  expect(() => errorExamples({ ...operations[0], refusals } as unknown as Operation)).toThrow(
+    'browse-fleet has the refusal notListed: add it to REFUSALS of lib/http/errors.ts and to each catalog of lib/http/messages/',
+  );
 });
 
 it('openapi.json passes the strict rules of the linter', async () => {

@@ -29,7 +29,8 @@ const PARAMETERS = operations.flatMap(({ name, request, example }) =>
 /** A field of a body after all checks, as text, or the code of its refusal. */
 function outcomeOf(number: string, { name, request, example, field }: (typeof PARAMETERS)[number]): string {
   const validate = VALIDATORS.get(name) ?? expect.unreachable();
-  const text = JSON.stringify({ ...example.request, [field]: '?' }).replace('"?"', `${number} `);
+  // A text that looks like a number is none.
+  const text = JSON.stringify({ ...example.request, other: '1.5', [field]: '?' }).replace('"?"', `${number} `);
   const call = { event: { headers: { 'Content-Type': 'application/json' }, body: text } } as unknown as ApiRequest;
   try {
     bodyMiddleware({ maxBodyBytes: 2 ** 20 }).before?.(call);
