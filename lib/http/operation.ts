@@ -72,7 +72,7 @@ export interface Operation {
   readonly response: JSONSchema;
   /** Headers that only this operation's successful responses have: `['Age']`. */
   readonly headers?: readonly 'Age'[];
-  /** A request that the sample data can answer, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
+  /** A request that the sample data can answer after the examples of the operations before it in the list, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
   readonly example: { readonly request: object; readonly data: unknown };
   /**
    * Why a call that fits the schemas may be refused: openapi.json has the last one of each error code as an example. What `permission`,

@@ -1,4 +1,4 @@
-/** What becomes of the records of an account. */
+/** Whether the records of an account are accepted. */
 import QuickLRU from 'quick-lru';
 import type { Deps } from '../deps.ts';
 import { isCurrent, type Moment, momentOf } from '../http/app-keys.ts';

@@ -19,7 +19,7 @@ import type { IngestRecord } from './records.ts';
 /** The row of a key is kept for this time after its alert has ended, or its end was told again. */
 export const KEY_DAYS = 400;
 /** How many records of a key in a batch are written: the latest. Each waits for the one before, and may take a transaction. */
-const MAX_RECORDS = 100;
+const MAX_RECORDS_OF_KEY = 100;
 
 /** @returns whether a row was changed */
 export async function writeAlert(
@@ -34,7 +34,7 @@ export async function writeAlert(
   if (alert_id !== undefined) return restoreAlert(table, latest);
   let isChanged = false;
   const inOrder = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
-  for (const record of inOrder.slice(-MAX_RECORDS))
+  for (const record of inOrder.slice(-MAX_RECORDS_OF_KEY))
     isChanged = (await writeOfKey(table, record, records.length === 1 ? found : undefined)) || isChanged;
   return isChanged;
 }
@@ -63,7 +63,7 @@ function writesOf({ sent, atMs, order, orders }: IngestRecord): GroupWrite[] {
   return [...writes, { ...incident, besideMerge: feedSaid }];
 }
 
-/** All that the records of a key write besides, if they are later than the last one of the alert. */
+/** All that the records of a key write besides what {@link writesOf} gives, if they are later than the last one of the alert. */
 type State = { readonly [Name in NamesOf<typeof model.fields, { stored: 'state' }> | keyof typeof ENDED]: unknown };
 const ENDED = { open_partition: undefined, open_at: undefined };
 
@@ -84,7 +84,7 @@ async function writeOfKey(table: Table, record: IngestRecord, found?: Found): Pr
   ) {
     if (await writerOf(key, isEnd(record))(table, record, key as AlertKeyRow)) return true;
     const now = await read();
-    // Otherwise another record has opened or ended an alert meanwhile.
+    // If the row of the key is as before, nothing is left to do. Otherwise another record has opened or ended an alert meanwhile.
     if (now === key || (now && !isBefore(key?.row_order, now.row_order))) return false;
     key = now;
   }

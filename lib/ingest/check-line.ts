@@ -105,7 +105,7 @@ function* notExactlyOne(line: object, fields: readonly [string, string]): Genera
   if (fields.filter((field) => field in line).length !== 1) yield { name: 'notExactlyOne', values: { fields } };
 }
 
-/** Problems of an alert that `lines.ts` does not express: `feed.schema.json` does. */
+/** Problems of an alert that its line's schema does not express. `feed.schema.json` has these rules from `infra/generate/feed-schema.ts`. */
 function* alertProblems(line: object): Generator<Problem> {
   yield* notExactlyOne(line, ['alert_id', 'alert_key']);
   if ('alert_key' in line || !('alert_id' in line)) return;

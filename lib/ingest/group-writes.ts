@@ -1,4 +1,4 @@
-/** Writes rows whose groups of attributes have orders of their own: a record writes the groups that it changes later than any before. */
+/** Writes rows whose groups of attributes have orders of their own: a record writes those groups for which it is later than the last one. */
 import { isBefore, type Order } from '../model/order.ts';
 import type { Table } from '../table/client.ts';
 import { all, attribute, type Expression, expression, is, isBelow, set } from '../table/expression.ts';
@@ -16,8 +16,8 @@ export interface GroupWrite {
   /** An attribute whose presence ends all writing of the group by records. */
   readonly lockedBy?: string;
   /**
-   * What is written in its place while the value in the row is a merge's: what the feed said last. The value is a merge's if the row has
-   * `lockedBy` or, of a group without it, the `orderName` of this.
+   * What is written instead while the stored value comes from a merge: what the feed said last. It comes from a merge if the row has the
+   * attribute `lockedBy` or, for a group without that, the attribute `besideMerge.orderName`.
    */
   readonly besideMerge?: Pick<GroupWrite, 'orderName' | 'fields'>;
   /** The write in whose place this one came. */
@@ -56,7 +56,7 @@ export const laterWrites = (stored: Row, writes: readonly GroupWrite[]): GroupWr
 
 /**
  * Writes the groups that are later than the stored ones. Unless the caller has read the row, the first attempt is one write without a read:
- * it succeeds if all are later and, where creation is to be checked, the row has them.
+ * it succeeds if all are later and, where creation is to be checked, the row already has these groups.
  * @returns whether anything was written
  */
 export async function writeGroups(

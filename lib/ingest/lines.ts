@@ -1,4 +1,4 @@
-/** The schemas of lines of import and the feed, by what `lib/model` declares. `feed.schema.json` and `docs/data-format.md` follow from them. */
+/** The schemas of lines of import and the feed, by what `lib/model` declares. `feed.schema.json` is generated from them. */
 
 import { alert } from '../model/alert.ts';
 import { AT_MS, type Field, type Fields, namesOf, schemasOf } from '../model/fields.ts';

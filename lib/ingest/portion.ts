@@ -78,7 +78,7 @@ export class Portion {
     await forEach(large, write, { concurrency: CONCURRENCY.large });
   }
 
-  /** Sends what was refused to its queue, but for what may be of an erased account, also if it cannot be read. */
+  /** Sends what was refused to its queue. A text that may be of an erased account is dropped, even if it is no JSON. */
   async sendRefusals(): Promise<void> {
     const remaining = await this.#refusalsOfOthers();
     // The refusals of a message that failed are not sent, since each attempt would repeat them.

@@ -5,7 +5,7 @@ import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages } from '../
 import { ApiError } from '../http/errors.ts';
 import { chunksOf, forEach } from '../shared/concurrency.ts';
 import type { Log } from '../shared/log.ts';
-import { messageOfUnread, type Sender, type Unread } from './refusals.ts';
+import { messageOfRefusedCall, type RefusedCall, type Sender } from './refusals.ts';
 
 /** What ingest-records does with its queues. */
 export interface Queues {
@@ -48,7 +48,7 @@ export const MAX_RECORDS = 1_000;
 export interface IngestQueue {
   send(lines: readonly string[], sender: Sender): Promise<void>;
   /** Keeps it where an operator sees it, in one message. A redrive makes no record of it, whatever it says. */
-  refuse(unread: Unread, sender: Sender): Promise<void>;
+  refuse(call: RefusedCall, sender: Sender): Promise<void>;
 }
 
 /** Maximum bytes of a message: 16 KiB below SQS's limit, so that it fits into the queue of refused records, with a reason. */
@@ -88,6 +88,6 @@ export function connectIngestQueue({ log }: { log: Log }, ingestUrl: string, ref
       const messages = messagesOf(lines).map((MessageBody) => ({ MessageBody, MessageGroupId }));
       return sendAll(ingestUrl, messages, sender);
     },
-    refuse: (unread, sender) => sendAll(refusedUrl, [messageOfUnread(unread, sender)], sender),
+    refuse: (call, sender) => sendAll(refusedUrl, [messageOfRefusedCall(call, sender)], sender),
   };
 }

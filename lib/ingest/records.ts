@@ -36,7 +36,7 @@ export function recordOf(line: string, origin: Origin): { problems: Problem[] } 
 
 /**
  * The line for the feed of a record that an account has sent over HTTPS: its text, with account and time at its beginning if it lacks them.
- * The feed takes the line, whatever its clock.
+ * The check of the queue accepts this line, also if its clock is up to a minute behind.
  */
 export function lineOf(
   sent: string,

@@ -45,7 +45,7 @@ export interface Sender {
 }
 
 /** What is refused of a call. */
-export interface Unread {
+export interface RefusedCall {
   /** The path of the operation. */
   readonly from: string;
   /** The items that were refused. */
@@ -58,7 +58,7 @@ export interface Unread {
 const cut = (text: string, maxBytes: number) =>
   text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read);
 
-/** Maximum bytes of {@link Unread} that are kept. In JSON they may double: then the message is still no longer than a line of the feed. */
+/** Maximum bytes of {@link RefusedCall} that are kept. In JSON they may double: then the message is still no longer than a line of the feed. */
 const MAX_KEPT_BYTES = 32_000;
 /** Ends a text that was cut. */
 const CUT = '…(cut)';
@@ -74,8 +74,8 @@ function excerptOf(texts: Iterable<string>, maxBytes: number): string {
 }
 
 /** The message that keeps what is refused of a call. It is no record, since it has no kind, and its account is the key's. */
-export function messageOfUnread(
-  { from, texts, bodyBytes, reason }: Unread,
+export function messageOfRefusedCall(
+  { from, texts, bodyBytes, reason }: RefusedCall,
   { accountId, requestId, sentMs }: Omit<Sender, 'signal'>,
 ): QueueMessage {
   const text = excerptOf(texts, Math.min(bodyBytes, MAX_KEPT_BYTES));

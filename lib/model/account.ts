@@ -28,7 +28,7 @@ export interface AccountRow extends RowOf<typeof fields> {
   account_id: Int64;
   /** Signs the cursors of the account. It never changes. */
   cursor_secret: Uint8Array;
-  /** The account was suspended or unsuspended, and no event has told it yet, since perhaps not all keys have it. */
+  /** The account was suspended or unsuspended, which no event has published yet, since not all app keys may have the change. */
   untold?: true;
   /** The account's key of the usage plan, once there is one. */
   gateway_key?: string;

@@ -38,7 +38,7 @@ const seconds = (description: string) => int64Field(`${description}: Unix time i
 const groups = {
   content: { order: 'row_order' },
   incident: { order: 'incident_order', byMerges: true, lockedBy: 'moved_sequence' },
-  /** What only records with an alert key write. One that is not later than the last one of the alert changes nothing. */
+  /** What only records with an alert key write. A record of the feed that is not later than the last one of the alert changes nothing. */
   state: { order: 'key_order' },
 } as const;
 
@@ -113,7 +113,7 @@ const fields = {
 export const alert = { groups, fields } as const;
 
 export interface AlertRow extends RowOf<typeof fields>, OrdersOf<typeof groups> {
-  /** Keys of the index of open alerts. An alert that has ended has none, and so is not in the index. */
+  /** Partition and sort key in the index of open alerts. An alert that has ended has none, and so is not in the index. */
   open_partition?: string;
   open_at?: string;
   /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */

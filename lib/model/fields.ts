@@ -1,4 +1,4 @@
-/** How the files of this folder declare the fields of a kind of record, each field once, and what follows from a declaration. */
+/** How the fields of a kind of record are declared, each field once, and what follows from a declaration. */
 import type { JSONSchema } from 'json-schema-to-ts';
 import type { TypeOf } from '../shared/json.ts';
 
@@ -11,7 +11,7 @@ export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maxi
 export interface Group {
   /** The attribute that stores the order of that record. Absent: only operators write the group. */
   readonly order?: string;
-  /** Merges write the group, too. The order is then no more than a time. */
+  /** Merges write the group, too. Its order may be only a time. */
   readonly byMerges?: true;
   /** An attribute whose presence ends all writing of the group by records. */
   readonly lockedBy?: string;
@@ -20,29 +20,32 @@ type Groups = Readonly<Record<string, Group>>;
 
 /** @typeParam GroupName the groups of the kind */
 export interface Field<GroupName extends string = string> {
-  /** Of the value in a record and, if it is stored, in the row. */
+  /** The JSON Schema of the value in a record and, if it is stored, in the row. */
   readonly schema: JSONSchema & object;
   /**
    * Where the value is kept. `id`: in the row's key and in an attribute that never changes. `key`: only in the row's key. A name: in an attribute
    * of that group. `false`: nowhere by itself, since the code makes something else of it.
    */
   readonly stored: GroupName | 'id' | 'key' | false;
-  /** Who gives the value. Absent: any record. An export has all but those of the service. */
+  /**
+   * Which records may have it; absent: all. `exports`: only lines that an export has written. `service`: none, and no export has it: the service
+   * gives the value.
+   */
   readonly by?: 'records with a key' | 'exports' | 'service';
   /** Whether a record must have it. */
   readonly required?: true;
   /** The value that the row has if no record gave one. */
   readonly default?: 0 | false;
-  /** Of the value in the row, where its readers accept more than a record may say: other systems have written rows, too. */
+  /** The JSON Schema of the value in the row, where its readers accept more than a record may say: other systems have written rows, too. */
   readonly read?: JSONSchema & object;
-  /** Of the value in an answer. Absent: no answer shows it. */
+  /** The JSON Schema of the value in an answer. Absent: no answer shows it. */
   readonly answer?: JSONSchema & object;
   /** Its name in an answer, if that is another. There, a time is in Unix seconds. */
   readonly as?: string;
 }
 export type Fields = Readonly<Record<string, Field>>;
 
-/** What a file of this folder declares. */
+/** What is declared of a kind. */
 export interface KindModel {
   readonly groups: Groups;
   readonly fields: Fields;
@@ -98,7 +101,7 @@ export type OrdersOf<In extends Groups> = { [Name in OrderNameOf<In>]?: Uint8Arr
 export const ordersOf = <In extends Groups>(groups: In): OrderNameOf<In>[] =>
   Object.values(groups).flatMap(({ order }) => (order === undefined ? [] : [order as OrderNameOf<In>]));
 
-/** The schemas of a record's fields. @param without fields that are left out */
+/** The schemas of a record's fields. @param without whether a field is left out */
 export const schemasOf = (fields: Fields, without: (field: Field) => boolean): Record<string, object> =>
   Object.fromEntries(Object.entries(fields).flatMap(([name, field]) => (without(field) ? [] : [[name, field.schema]])));
 

@@ -1,4 +1,4 @@
-/** All kinds of records. Feed, import, export, rows, lists and documents follow from what is declared of them. */
+/** All kinds of records. Feed, import, export, rows, lists, `feed.schema.json` and `openapi.json` follow from what is declared of them. */
 import type { Int64 } from '../shared/json.ts';
 import { account } from './account.ts';
 import { alert } from './alert.ts';

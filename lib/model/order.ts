@@ -7,7 +7,10 @@ export interface Origin {
   readonly line: number;
 }
 
-/** The order of a record among those of its row. DynamoDB compares bytes as {@link isBefore} does. */
+/**
+ * The order of a record among those of its row: time of the change, time sent, message id and line, as bytes that sort like these. The larger
+ * one is the later, and decides. DynamoDB compares bytes as {@link isBefore} does.
+ */
 export type Order = Uint8Array;
 
 const TIME_BYTES = 6;
@@ -15,7 +18,7 @@ const TIME_BYTES = 6;
 const ID_BYTES = 8;
 const LINE_BYTES = 4;
 
-/** Time, time sent, message id and line: 24 bytes, since each row of a host has some. */
+/** Only 24 bytes, since a row stores up to three orders. */
 export function orderOf(atMs: number, { sentMs, messageId, line }: Origin): Order {
   const hex = messageId.replaceAll('-', '');
   const isUuid = /^[0-9a-f]{32}$/i.test(hex);

@@ -113,7 +113,7 @@ export class Attempts {
     });
   }
 
-  /** After a change, takes the log head that is stored, and looks for an earlier attempt that was committed. */
+  /** If a condition failed, keeps the log head that DynamoDB returned, and looks for an earlier attempt that was committed. */
   async #findAfterChange(result: TransactionResult): Promise<PreparedEntry | undefined> {
     if (result.outcome !== 'changed') return undefined;
     // Of all actions only that of the log head returns its row.

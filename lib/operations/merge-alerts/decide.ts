@@ -16,7 +16,7 @@ export interface Targets {
   readonly incident: IncidentRow;
   readonly alerts: Assignments;
   readonly head: LogHead;
-  /** Only of a large merge: the log head before the alerts were read. Its origins are those after these entries. */
+  /** Only of a large merge: the log head before the alerts were read. The entries after it correct the merge's origins. */
   readonly headBefore?: LogHead;
 }
 
@@ -47,7 +47,7 @@ export const attributesOf = ({ title, owner }: MergeRequest): Attribute[] => [
   ]),
 ];
 
-/** Of all targets but the alerts. */
+/** The keys of all targets but the alerts. */
 export const otherKeysOf = ({ account, incidentId, owner, idempotency }: MergeRequest): TargetKey[] => [
   keys.logHead(account),
   ...(idempotency ? [idempotency.key] : []),
@@ -106,8 +106,8 @@ export interface PreparedEntry extends EntryWithMoves {
 }
 
 /**
- * How long after its arrival, by API Gateway's clock, a merge is made at the latest: more than a call takes. The records of that time do not
- * replace the title and owner that it gives. A function's clock may be ahead by more, and would hide the records of as long.
+ * How long after its arrival, by API Gateway's clock, a merge is made at the latest: more than a call takes. Records that are dated
+ * before do not replace the title and owner that it gives. A function's clock may be ahead by more, and would hide the records of as long.
  */
 const MAX_SINCE_ARRIVAL_MS = 60_000;
 

@@ -27,8 +27,8 @@ export async function readAssignments(table: Table, account: Int64, moves: reado
 
 /**
  * Updates the rows of alerts on condition that they are as read; the name of each action is the alert's id. Each row records the entry, and
- * has beside it what the feed said last, since a restored table may lack the entry. So does the row of an alert that stays: an undo takes no
- * alert from a later entry.
+ * has beside it what the feed said last, since a restored table may lack the entry. So does the row of an alert that stays,
+ * so that an undo of an earlier entry sees that this one took it.
  */
 export const moveActions = (
   account: Int64,

@@ -17,7 +17,7 @@ export const READ_LIMIT = {
 } as const;
 
 /**
- * Largest small merge, in read units of 4 KB; so few are not limited. A transaction costs two write units per KB, and a partition has 1,000
+ * The most read units, of 4 KB, of a small merge; so few are not limited. A transaction costs two write units per KB, and a partition has 1,000
  * a second. Far below the 4 MB of a transaction.
  */
 export const FREE_UNITS = 125;

@@ -5,7 +5,7 @@ import { type Int64, stringifyJson } from '../../shared/json.ts';
 import { type KeyOf, keys } from '../../table/keys.ts';
 import { mergeAlerts } from './schema.ts';
 
-/** Also made by an operator's command, without a body. */
+/** What is known of a call, or what an operator's command gives in place of one. */
 export type MergeCall = Omit<Call<RequestOf<typeof mergeAlerts>>, 'bodyBytes' | 'catalog'>;
 
 /** Of the row that makes a repeated call a no-op. Times are Unix seconds. */

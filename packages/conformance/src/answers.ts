@@ -31,7 +31,10 @@ const anyFailure = ajv.compile(failure);
 
 function assertValid(source: string, validate: ValidateFunction | undefined, body: unknown): void {
   if (!validate) throw new Error(`no schema in ${source}`);
-  if (!validate(body)) expect.fail(`the answer differs from ${source}: ${ajv.errorsText(validate.errors)}`);
+  if (validate(body)) return;
+  const names = validate.errors?.flatMap(({ params }) => params.additionalProperty ?? []) ?? [];
+  const unknown = names.length > 0 ? ` (${names.join(', ')})` : '';
+  expect.fail(`the answer differs from ${source}: ${ajv.errorsText(validate.errors)}${unknown}`);
 }
 
 /** Headers that only some answers with a status have. */

@@ -6,7 +6,7 @@ import { BODY_BOUNDS } from '../../../lib/http/body.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
-import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
+import { messageOfRefusedCall } from '../../../lib/ingest/refusals.ts';
 import { type ListedOperation, type OperationName, operations } from '../../../lib/operations/index.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { anyText } from '../../support/chance.ts';
@@ -22,7 +22,7 @@ const sent: string[] = [];
 const refused: QueueMessage[] = [];
 const ingestQueue: IngestQueue = {
   send: async (lines) => void sent.push(...lines),
-  refuse: async (unread, sender) => void refused.push(messageOfUnread(unread, sender)),
+  refuse: async (unread, sender) => void refused.push(messageOfRefusedCall(unread, sender)),
 };
 const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import { type IngestQueue, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
-import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
+import { messageOfRefusedCall } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
@@ -33,7 +33,7 @@ async function notify(body: object | string, failing?: keyof IngestQueue, header
   };
   const ingestQueue: IngestQueue = {
     send: async (lines) => take('send', sent, lines),
-    refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
+    refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfRefusedCall(unread, sender))]),
   };
   const startedMs = NOW + 1_500 + 60_000 * windows++;
   const deps = testDeps(table, { now: () => startedMs });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ApiError } from '../../../lib/http/errors.ts';
 import type { IngestQueue } from '../../../lib/ingest/queues.ts';
-import { messageOfUnread } from '../../../lib/ingest/refusals.ts';
+import { messageOfRefusedCall } from '../../../lib/ingest/refusals.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -26,7 +26,7 @@ async function sendBody(rawBody: string, headers: Record<string, string> = {}, f
   };
   const ingestQueue: IngestQueue = {
     send: async (lines) => take('send', sent, lines),
-    refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfUnread(unread, sender))]),
+    refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfRefusedCall(unread, sender))]),
   };
   const deps = testDeps(table, { now: () => NOW, settings: { maxBodyBytes: 384 * 1_024 } });
   const handlers = handlersOver(deps, { ingestQueue });
