@@ -26,8 +26,8 @@ const LATER_MS = 60_000;
 
 const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'Acme', permissions: [] });
 const keyLine = (account_id: number, app_key: string) => ({ kind: 'app_key', account_id, app_key, created_at: 1 });
-const load = (table: Table, ...entities: object[]) => {
-  const lines = entities.map((entity) => JSON.stringify(entity));
+const load = (table: Table, ...records: object[]) => {
+  const lines = records.map((record) => JSON.stringify(record));
   return loadData(table, 'data', lines, { nowMs: 1_000 });
 };
 

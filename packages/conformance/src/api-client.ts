@@ -118,7 +118,7 @@ export function createApiClient(
     for (;;) {
       const answer = await send(path, body, options);
       const permission = permissions.get(path);
-      if (permission !== undefined && isCertifiedAccount && answer.status === 403 && !environment.entities)
+      if (permission !== undefined && isCertifiedAccount && answer.status === 403 && !environment.dataSet)
         throw new Skipped(`the account lacks the permission ${permission}`);
       if (answer.status === 503) answers503 += 1;
       const isRetryable = answer.status === 429 || answer.status === 503;
@@ -152,7 +152,7 @@ export function createApiClient(
     },
     async rum(body: object = {}, options: CallOptions = {}): Promise<Answer> {
       const answer = await call(RUM, body, options);
-      if (!environment.entities && answer.body.error?.code === 'ResourceNotFound')
+      if (!environment.dataSet && answer.body.error?.code === 'ResourceNotFound')
         throw new Skipped('the account has no RUM resource record');
       return answer;
     },

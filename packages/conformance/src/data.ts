@@ -1,4 +1,4 @@
-/** The data set of the certificate, as lines of the data format. The ids of entities that the checks change differ from run to run. */
+/** The data set of the certificate, as lines of the data format. The ids of rows that the checks change differ from run to run. */
 import { createHash } from 'node:crypto';
 import { type Int64, stringifyJson } from '../../../lib/shared/json.ts';
 import { BIG, FILLERS, HOSTS } from './hosts.ts';
@@ -10,8 +10,8 @@ export const OWNER = 7;
 
 export type Line = { kind: string; account_id: Int64 } & Record<string, unknown>;
 
-/** The ids of a run's entities. They depend on its name alone. */
-export function entitiesOf(run: string) {
+/** The ids of a run's rows. They depend on its name alone. */
+export function dataSetOf(run: string) {
   const objectId = (name: string) => createHash('sha256').update(`${run} ${name}`).digest('hex').slice(0, 24);
   const workItem = (name: string) => `certify-${objectId(name).slice(0, 12)}-${name}`;
   return {
@@ -41,7 +41,7 @@ export function entitiesOf(run: string) {
   };
 }
 
-export type Entities = ReturnType<typeof entitiesOf>;
+export type DataSet = ReturnType<typeof dataSetOf>;
 
 /** The RUM record without its account. All numbers differ, so that swapped fields are noticed. Times are in seconds, relative to the import. */
 export const RUM_RECORD = {
@@ -103,8 +103,8 @@ export const alertContent = (index: number, nowMs: number) => ({
 });
 
 /** The data of the certified account. */
-export function accountLines(account_id: Int64, nowMs: number, entities: Entities): Line[] {
-  const { workItems, incidents, alerts, openKeys, endedKey } = entities;
+export function accountLines(account_id: Int64, nowMs: number, dataSet: DataSet): Line[] {
+  const { workItems, incidents, alerts, openKeys, endedKey } = dataSet;
   const common = { account_id, title: 'Certificate' };
   return [
     ...fleetLines(account_id, nowMs),
@@ -119,7 +119,7 @@ export function accountLines(account_id: Int64, nowMs: number, entities: Entitie
 }
 
 /** The data of the other account, which the certified one must not reach. */
-export function otherAccountLines(account_id: Int64, { otherAccount }: Entities): Line[] {
+export function otherAccountLines(account_id: Int64, { otherAccount }: DataSet): Line[] {
   const common = { account_id, title: 'Of another account' };
   return [
     { kind: 'work_item', ...common, work_item_id: otherAccount.work_item_id, version: 1 },

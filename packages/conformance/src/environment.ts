@@ -6,7 +6,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { UsageError } from '../../admin/cli/io.ts';
 import type { Failure } from '../../local/failing-table.ts';
-import { type Entities, entitiesOf } from './data.ts';
+import { type DataSet, dataSetOf } from './data.ts';
 
 /** An account whose rows can be read and written without the service. */
 export interface LocalAccount {
@@ -24,7 +24,7 @@ export interface Environment {
   /** Waits on the clock of the service. */
   readonly wait: (ms: number) => Promise<void>;
   /** The ids of the data set. Absent: only requirements that need no data are checked. */
-  readonly entities?: Entities;
+  readonly dataSet?: DataSet;
   /** The app key of an account without the permission for the fleet. */
   readonly otherKey?: string | undefined;
   /** An expired app key of the certified account. */
@@ -47,7 +47,7 @@ export class Skipped extends Error {}
 
 /** Why a check is skipped if the environment lacks one of these. */
 export const NEEDS = {
-  entities: 'needs the data set of a run',
+  dataSet: 'needs the data set of a run',
   otherKey: 'needs OTHER_APP_KEY, of an account without the permission',
   expiredKey: 'needs EXPIRED_APP_KEY',
   furtherAccounts: 'needs a further account, or to change its rows: checked by `npm test`',
@@ -91,6 +91,6 @@ export async function deployedEnvironment(
     appKey,
     otherKey: env.OTHER_APP_KEY || undefined,
     expiredKey: env.EXPIRED_APP_KEY || undefined,
-    ...(run !== undefined && { entities: entitiesOf(run) }),
+    ...(run !== undefined && { dataSet: dataSetOf(run) }),
   };
 }

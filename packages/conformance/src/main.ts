@@ -7,7 +7,7 @@ import { accountId } from '../../admin/cli/arguments.ts';
 import { failureOf } from '../../admin/cli/command-errors.ts';
 import { CliError, exitOnClosedPipe, UsageError } from '../../admin/cli/io.ts';
 import type { Target } from './certificate.test.ts';
-import { accountLines, entitiesOf, otherAccountLines, textsOf } from './data.ts';
+import { accountLines, dataSetOf, otherAccountLines, textsOf } from './data.ts';
 import { deployedEnvironment } from './environment.ts';
 import { checkEnvironment } from './preflight.ts';
 import { requirementsOf } from './sections/index.ts';
@@ -26,9 +26,9 @@ interface Options {
 function printData(account: Int64, otherAccount: Int64 | undefined, run: string): void {
   // If the command that reads the data ends early, it reports the reason itself.
   exitOnClosedPipe(process.stdout);
-  const entities = entitiesOf(run);
-  const otherLines = otherAccount === undefined ? [] : otherAccountLines(otherAccount, entities);
-  const lines = [...accountLines(account, Date.now(), entities), ...otherLines];
+  const dataSet = dataSetOf(run);
+  const otherLines = otherAccount === undefined ? [] : otherAccountLines(otherAccount, dataSet);
+  const lines = [...accountLines(account, Date.now(), dataSet), ...otherLines];
   process.stdout.write(`${textsOf(lines).join('\n')}\n`);
 }
 

@@ -10,12 +10,12 @@ import { contract } from './sections/index.ts';
  */
 export async function checkEnvironment(environment: Environment, run: string | undefined): Promise<void> {
   const { call, remove } = createApiClient(environment, contract);
-  const { url, entities } = environment;
+  const { url, dataSet } = environment;
   try {
     const { status } = await call(RUM);
     if (status === 401) throw new CliError(`${url} does not accept this app key (401): check APP_KEY and --url.`);
-    if (!entities) return;
-    const { work_item_id, version } = entities.workItems.versioned;
+    if (!dataSet) return;
+    const { work_item_id, version } = dataSet.workItems.versioned;
     const { body } = await remove({ work_item_id, version: version - 1 });
     if (body.error?.code !== 'InvalidParameter')
       throw new CliError(

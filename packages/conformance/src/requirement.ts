@@ -1,7 +1,7 @@
 /** The requirements of the contract are data: define-tests.ts turns each into a test. */
 import type { ApiClient } from './api-client.ts';
 import type { OperationContract } from './contract.ts';
-import type { Entities } from './data.ts';
+import type { DataSet } from './data.ts';
 
 /** Calls the service and asserts what it answers. */
 export type Check = (api: ApiClient) => Promise<unknown>;
@@ -35,6 +35,6 @@ export const all =
 
 /** A check that needs the imported data set. */
 export const withData =
-  (check: (api: ApiClient, entities: Entities) => Promise<unknown>): Check =>
+  (check: (api: ApiClient, dataSet: DataSet) => Promise<unknown>): Check =>
   async (api) =>
-    check(api, api.need('entities'));
+    check(api, api.need('dataSet'));

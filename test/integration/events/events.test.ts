@@ -282,7 +282,7 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
   await send({ alert_status: 'Ok', title: 'Again' });
   await send({ alert_status: 'Info', started_at_ms: now - 3_000, incident_id });
   const second = await idOf();
-  const exported = (await Array.fromAsync(exportData(table, [account]))).map((entity) => stringifyJson(entity));
+  const exported = (await Array.fromAsync(exportData(table, [account]))).map((record) => stringifyJson(record));
   const other = await newAccount(table);
   const load = (lines: string[]) => loadData(table, 'alerts', lines, { nowMs: now });
   await load(exported.map((text) => text.replaceAll(String(account), String(other.account))));

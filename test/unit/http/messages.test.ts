@@ -62,7 +62,7 @@ const VALUES: Explanations = {
   alertWithoutIdentity: undefined,
 };
 
-/** The texts and numbers in the values of an explanation, but what messages translate: kinds of entities, and schemas. */
+/** The texts and numbers in the values of an explanation, but what messages translate: kinds of things, and schemas. */
 function shownIn(values: unknown): string[] {
   if (values === undefined) return [];
   if (typeof values !== 'object' || values === null) return [String(values)];

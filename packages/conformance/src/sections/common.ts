@@ -22,7 +22,7 @@ export const idsOf = (items: Item[]): string[] => items.map(({ host_id }) => hos
 
 /** All hosts of the data set, in one page. */
 export async function wholeFleet(api: ApiClient): Promise<Item> {
-  api.need('entities');
+  api.need('dataSet');
   return data(await api.page(ALL));
 }
 
@@ -44,7 +44,7 @@ export const refuses =
 export const finds =
   (...filters: (Filter & { cursor?: string })[]): Check =>
   async (api) => {
-    api.need('entities');
+    api.need('dataSet');
     for (const filter of filters) {
       const { items } = data(await api.page({ ...ALL, ...filter }));
       expect(idsOf(items), JSON.stringify(filter)).toEqual(matching(filter));

@@ -29,7 +29,7 @@ function callsLeft(headers: Headers, quota: number, seconds: number): number {
 }
 
 async function reportsCallsLeft(api: ApiClient): Promise<void> {
-  api.need('entities');
+  api.need('dataSet');
   // Both calls that count must be in the same minute.
   if (Date.now() % 60_000 > 50_000) await api.environment.wait(60_020 - (Date.now() % 60_000));
   const browse = async () => (await api.fleet({ limit: 1 })).headers;

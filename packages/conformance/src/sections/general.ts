@@ -24,8 +24,8 @@ const UNKNOWN = '0'.repeat(24);
 /** A success of each operation. Those that write are called only if there is data for them. */
 async function successes(api: ApiClient): Promise<Answer[]> {
   const answers = [await api.page({ limit: 1 }), await api.rum()];
-  if (!api.environment.entities) return answers;
-  const { workItems, alerts, incidents } = api.environment.entities;
+  if (!api.environment.dataSet) return answers;
+  const { workItems, alerts, incidents } = api.environment.dataSet;
   const merge = { alert_ids: [alerts[0]], incident_id: incidents.target };
   return [...answers, await api.remove(workItems.deleted), await api.merge(merge)];
 }

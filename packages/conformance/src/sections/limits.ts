@@ -71,7 +71,7 @@ async function usesUpMinute(api: ApiClient): Promise<boolean> {
 export const limits = {
   'Fleet browse: 2 requests a second, per account; more are 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
-      api.need('entities');
+      api.need('dataSet');
       await untilNext(api, MINUTE_MS);
       const refusals = (await sixWithinOneSecond(api)).filter(({ status }) => status !== 200);
       for (const answer of refusals) refused(answer, 'RequestTooFrequently');
@@ -80,7 +80,7 @@ export const limits = {
   },
   'Fleet browse: 30 requests a minute, per account; more are 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
-      api.need('entities');
+      api.need('dataSet');
       for (let tries = 1; !(await usesUpMinute(api)); tries += 1)
         if (tries === MAX_MINUTE_TRIES)
           throw new Skipped(`the service is too slow to answer ${PER_MINUTE} calls in a minute`);
@@ -105,7 +105,7 @@ export const limits = {
   'Merge title: at most 512 characters': mergeAlerts['title: optional, at most 512 characters'],
   'There is a limit per account on the other operations: 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
-      api.need('entities');
+      api.need('dataSet');
       const calls = Array.from({ length: MAX_BURST }, () => api.call(RUM, {}, { noRetry: true }));
       const refusals = (await Promise.all(calls)).filter(({ status }) => status === 429);
       if (refusals.length === 0)

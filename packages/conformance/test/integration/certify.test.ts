@@ -13,7 +13,7 @@ import { countAlerts } from '../../../admin/incidents/list.ts';
 import { adminOf } from '../../../admin/test/support/run-admin.ts';
 import { serveTable } from '../../../local/test/support/start-service.ts';
 import { createApiClient, RUM } from '../../src/api-client.ts';
-import { entitiesOf } from '../../src/data.ts';
+import { dataSetOf } from '../../src/data.ts';
 import { deployedEnvironment } from '../../src/environment.ts';
 import { checkEnvironment } from '../../src/preflight.ts';
 import { contract } from '../../src/sections/index.ts';
@@ -59,7 +59,7 @@ describe('npm run certify', () => {
     const sleep = `sleep() { until [ -e '${applied}' ]; do command sleep 0.2; done; }`;
     const env = { ...process.env, APP_KEY, URL: service.url, RUN: 'pipeline' };
     const certified = promisify(execFile)('bash', ['-e', '-c', `${sleep}\n${step}`], { env, timeout: 100_000 });
-    const { alerts, incidents } = entitiesOf('pipeline');
+    const { alerts, incidents } = dataSetOf('pipeline');
     const arrived = () => countAlerts(table, 7001, 100).then((counts) => counts?.get(incidents.source));
     await expect.poll(arrived).toBe(alerts.length);
     writeFileSync(applied, '');

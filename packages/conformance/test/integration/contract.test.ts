@@ -13,7 +13,7 @@ import { startFailingTable } from '../../../local/failing-table.ts';
 import { createGateway } from '../../../local/gateway.ts';
 import { createFunction } from '../../../local/local-functions.ts';
 import { createQueues, queuesOf } from '../../../local/queues.ts';
-import { accountLines, entitiesOf, otherAccountLines, rumLines, textsOf } from '../../src/data.ts';
+import { accountLines, dataSetOf, otherAccountLines, rumLines, textsOf } from '../../src/data.ts';
 import { defineTests } from '../../src/define-tests.ts';
 import type { Defect, Environment, LocalAccount } from '../../src/environment.ts';
 import { BIG } from '../../src/hosts.ts';
@@ -73,14 +73,14 @@ const callerLines = ({ account, appKey }: LocalAccount, permissions: readonly st
   { kind: 'app_key', account_id: account, app_key: appKey },
 ];
 const expiredKey = newAppKey();
-const entities = entitiesOf(String(nowMs));
+const dataSet = dataSetOf(String(nowMs));
 const data = [
   ...[main, recordAccount, usageAccount].flatMap((account) => callerLines(account, PERMISSIONS)),
   ...callerLines(other, []),
   { kind: 'app_key', account_id: main.account, app_key: expiredKey, expires_at: nowSeconds - 60 },
-  ...accountLines(main.account, nowMs, entities),
+  ...accountLines(main.account, nowMs, dataSet),
   ...[recordAccount, usageAccount].flatMap(({ account }) => rumLines(account, nowMs)),
-  ...otherAccountLines(other.account, entities),
+  ...otherAccountLines(other.account, dataSet),
 ];
 await loadData(table, 'certify', textsOf(data), { nowMs, gatewayKeys: createLocalGatewayKeys(table) });
 
@@ -89,7 +89,7 @@ const environment: Environment = {
   url: await start(),
   wait: async (ms) => void vi.setSystemTime(Date.now() + ms),
   appKey: main.appKey,
-  entities,
+  dataSet,
   otherKey: other.appKey,
   expiredKey,
   furtherAccounts: { recordAccount, usageAccount },

@@ -19,7 +19,7 @@ import { coverage } from '../fleet.ts';
 
 /** A page of the whole fleet, which is larger than the default of scan_limit. */
 async function largeFleetPage(api: ApiClient, body: object) {
-  api.need('entities');
+  api.need('dataSet');
   return data(await api.page(body));
 }
 
@@ -56,11 +56,11 @@ export const browseFleet = {
   },
   'cursor: left out for the first page, then the next_cursor of the page before': async (api) => {
     const { items, next_cursor: cursor } = data(await api.fleet({ limit: 2 }));
-    if (api.environment.entities) expect(idsOf(items), 'first page').toEqual(matching().slice(0, 2));
+    if (api.environment.dataSet) expect(idsOf(items), 'first page').toEqual(matching().slice(0, 2));
     if (cursor === undefined) return;
     const second = idsOf(data(await api.fleet({ limit: 2, cursor })).items);
     for (const id of idsOf(items)) expect(second, 'second page').not.toContain(id);
-    if (api.environment.entities) expect(second, 'second page').toEqual(matching().slice(2, 4));
+    if (api.environment.dataSet) expect(second, 'second page').toEqual(matching().slice(2, 4));
   },
   'Cursors lead to every host once, and to no host twice': withData(async (api) => {
     const seen: string[] = [];
@@ -76,7 +76,7 @@ export const browseFleet = {
   'limit: integer from 1 to 100': async (api) => {
     await refuses(FLEET, 'limit', [0, 101, -1, 1.5, '50', null])(api);
     expect(data(await api.page({ limit: 1 })).items.length).toBeLessThanOrEqual(1);
-    if (!api.environment.entities) return;
+    if (!api.environment.dataSet) return;
     expect((await largeFleetPage(api, { limit: 100 })).items).toHaveLength(100);
   },
   'limit: maximum number of matching hosts in the page': withData(async (api) => {
@@ -89,7 +89,7 @@ export const browseFleet = {
     await refuses(FLEET, 'scan_limit', [2_001, 0, '60', 49])(api);
     invalid(await api.call(FLEET, { limit: 10, scan_limit: 9 }), 'scan_limit');
     data(await api.page({ limit: 7, scan_limit: 7 }));
-    if (!api.environment.entities) return;
+    if (!api.environment.dataSet) return;
     const { coverage } = await largeFleetPage(api, { edge_clusters: ['nowhere'], scan_limit: 2_000 });
     expect(coverage.scanned).toBe(LARGE_FLEET);
   },

@@ -31,7 +31,7 @@ export const deleteWorkItem = {
     workItem['Deletion is soft: the record is kept, marked deleted'],
   'The record stays in the table, marked as deleted': async (api) => {
     const { table, account } = api.need('tableAccess');
-    const { deleted } = api.need('entities').workItems;
+    const { deleted } = api.need('dataSet').workItems;
     data(await api.remove(deleted));
     const row = await readWorkItem(table, account, deleted.work_item_id);
     expect(row).toMatchObject({ title: 'Certificate', version: deleted.version + 1 });

@@ -23,7 +23,7 @@ const rumField =
   async (api) => {
     const record = data(await api.rum());
     expect(record).toHaveProperty([name]);
-    if (!api.environment.entities) return;
+    if (!api.environment.dataSet) return;
     // Times are compared with the first one, since the time of the import is unknown.
     const expected = isTime(name) ? record.created_at + Number(RECORD[name]) - RUM_RECORD.created_at : RECORD[name];
     expect(record[name], name).toBe(expected);

@@ -18,7 +18,7 @@ const WIDE = '😀';
 
 /** Sends a merge whose answer alone is checked: no check reads the incident of its alert. */
 const mergeAny = (api: ApiClient, otherFields: object) => {
-  const { alerts, incidents } = api.need('entities');
+  const { alerts, incidents } = api.need('dataSet');
   return api.merge({ alert_ids: [alerts[2]], incident_id: incidents.bounds, ...otherFields });
 };
 
@@ -26,7 +26,7 @@ const mergeAny = (api: ApiClient, otherFields: object) => {
 async function takesAtMost(api: ApiClient, field: string, maxLength: number): Promise<void> {
   await refuses(MERGE, field, ['x'.repeat(maxLength + 1), 7], IDS)(api);
   refused(await api.merge({ ...IDS, [field]: 'x'.repeat(maxLength) }), 'ResourceNotFound');
-  if (!api.environment.entities) return;
+  if (!api.environment.dataSet) return;
   data(await mergeAny(api, { [field]: 'x'.repeat(maxLength) }));
   data(await mergeAny(api, { [field]: WIDE.repeat(maxLength) }));
 }
@@ -43,7 +43,7 @@ async function expectAlertsIn(api: ApiClient, incident: string, alerts: string[]
 }
 
 export async function recordsComment(api: ApiClient, comment: string): Promise<void> {
-  const { alerts, incidents } = api.need('entities');
+  const { alerts, incidents } = api.need('dataSet');
   data(await api.merge({ alert_ids: [alerts[7]], incident_id: incidents.titled, comment }));
   const { table, account } = api.need('tableAccess');
   const comments = (await readHistory(table, account, incidents.titled)).map(({ entry }) => entry.comment);
@@ -82,7 +82,7 @@ export const mergeAlerts = {
   ),
   'incident_id: required, 24 hexadecimal digits in either letter case': async (api) => {
     await refuses(MERGE, 'incident_id', [undefined, ...INVALID_OBJECT_IDS], IDS)(api);
-    const { alerts, incidents } = api.need('entities');
+    const { alerts, incidents } = api.need('dataSet');
     data(await api.merge({ alert_ids: [alerts[6]], incident_id: incidents.target.toUpperCase() }));
   },
   'incident_id: another account’s incident does not exist': withData(async (api, { alerts, otherAccount }) =>
@@ -97,7 +97,7 @@ export const mergeAlerts = {
   }),
   'owner_id: optional int64, the member who becomes owner of the target incident': async (api) => {
     await refuses(MERGE, 'owner_id', ['7', 1.5], IDS)(api);
-    const { alerts, incidents } = api.need('entities');
+    const { alerts, incidents } = api.need('dataSet');
     data(await api.merge({ alert_ids: [alerts[9]], incident_id: incidents.owned, owner_id: OWNER }));
     expect((await storedIncident(api, incidents.owned))?.owner_id).toBe(OWNER);
   },
