@@ -7,7 +7,7 @@ import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { writeRecord } from '../data/load.ts';
 import { serviceClock } from '../fleet/hosts.ts';
 import { allOpenAlerts, findAlert, itemOf, readAlert } from '../incidents/alerts.ts';
-import { ALERTS, alertColumns } from '../tables/alerts.ts';
+import { alertColumns, openAlerts } from '../tables/alerts.ts';
 import { line } from '../text/printable.ts';
 import { fieldsOf, tableOf } from '../text/table.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
@@ -47,7 +47,7 @@ type ListSession = Session<AccountOptions & { severity?: Severity }>;
 
 async function list({ table, options: { account, severity } }: ListSession): Promise<ReadResult> {
   const alerts = await Array.fromAsync(allOpenAlerts(table, account, severity));
-  return { json: alerts, show: tableOf(ALERTS, alerts) };
+  return { json: alerts, show: tableOf(openAlerts(severity), alerts) };
 }
 
 async function requireAlert(table: Table, account: Int64, name: string) {

@@ -1,7 +1,7 @@
-/** The page of open alerts, and the table in which pages show alerts. */
+/** The page of open alerts. */
 import { SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import { countOpenAlerts, listOpenAlerts } from '../incidents/alerts.ts';
-import { ALERTS } from '../tables/alerts.ts';
+import { openAlerts } from '../tables/alerts.ts';
 import { type Html, href, html, moreLink } from './html.ts';
 import { listing } from './table.ts';
 import { command, type View } from './view.ts';
@@ -28,7 +28,7 @@ export async function alertsPage(view: View): Promise<Html> {
   const options = [`--account=${id}`, ...(severity ? [`--severity=${severity}`] : [])];
   return html`
 <p class="headline"><strong>Open</strong> ${chips}</p>
-${listing(view, ALERTS, items)}
+${listing(view, openAlerts(severity), items)}
 ${moreLink(next && href([id, 'alerts'], { severity, after: next }), 'Next alerts')}
 <section><details><summary>Command for these alerts</summary><p>${command(view, 'alert list', { options })}</p></details></section>`;
 }

@@ -1,4 +1,5 @@
 /** How operators see alerts. */
+import type { Severity } from '../../../lib/model/alert.ts';
 import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import { type Cell, type Column, columnsOf, type Listing } from '../text/table.ts';
 
@@ -47,6 +48,10 @@ export const ALERTS: Listing<AlertItem> = {
   ],
   none: 'No alert is open. Only alerts with a key are open or ended.',
 };
+
+/** How open alerts are listed. @param severity the only one that is listed; undefined: all are */
+export const openAlerts = (severity: Severity | undefined): Listing<AlertItem> =>
+  severity ? { ...ALERTS, none: `No open alert is ${severity}.` } : ALERTS;
 
 /** Columns for all fields of an alert. */
 export const alertColumns = (alert: AlertItem & MovedBy): Column<AlertItem & MovedBy>[] => [

@@ -49,7 +49,7 @@ const MERGE: readonly Column<ShownMerge>[] = [
 ];
 
 /** Merges in rows. */
-export const MERGES: Listing<ShownMerge> = { columns: MERGE, none: 'There are no merges in that time.' };
+export const MERGES: Listing<ShownMerge> = { columns: MERGE, none: 'There are no such merges.' };
 
 /** A merge with all that it did, in fields. */
 export const MERGE_FIELDS: readonly Column<ShownMerge>[] = [

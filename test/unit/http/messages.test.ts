@@ -82,8 +82,8 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
     for (const [name, values] of Object.entries(VALUES)) {
       const text = messageOf(catalog, { code: 'BadRequest', explanation: { name, values } as Explanation });
       for (const shown of shownIn(values)) expect(text, name).toContain(shown);
-      // Eight characters are a sentence in Chinese.
-      expect(text, `${name} must be a sentence`).toMatch(/.{8}[.。]$/);
+      const shortest = catalog.language === 'zh-CN' ? /.{8}。$/ : /.{9}\.$/;
+      expect(text, `${name} must be a sentence`).toMatch(shortest);
       expect(text).not.toMatch(/undefined|null|NaN|\[object/);
     }
   });
@@ -147,10 +147,15 @@ it.each(FORMS)(
 
 /** A language that the service does not have: the tag is reserved for private use. */
 const UNKNOWN = 'qaa';
+/** The language that `*` selects in a header that also names English. */
+const OTHER = CATALOGS[1]?.language ?? 'en';
+/** Refuses every language but Chinese. */
+const REFUSED_OTHERS = CATALOGS.flatMap(({ language }) => (language === 'zh-CN' ? [] : `${language};q=0`)).join(', ');
+
 const selected: [language: string, ...headers: (string | undefined)[]][] = [
   ['en', undefined, 'en-GB', 'zh-TW', UNKNOWN, '*', '*, zh;q=0.5', 'en;q=0', 'zh-Hans;q=0, *;q=0.5, en', ';;;,,,q='],
-  ['en', 'en;q=0.1, *'],
-  ['zh-CN', 'ZH-cn', 'zh-Hans-HK', `en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`],
+  ['zh-CN', 'ZH-cn', 'zh-Hans-HK', `en;q=0.1, ${UNKNOWN};q=0.9, zh-CN;q=0.2`, `${REFUSED_OTHERS}, zh-Hant;q=0, *`],
+  [OTHER, 'en;q=0, *', 'en ; q=0.000 , *;q=0.1', 'en;q=0.1, *'],
 ];
 it.each(selected.flatMap(([language, ...headers]) => headers.map((header) => [header, language] as const)))(
   'Accept-Language %s selects %s',

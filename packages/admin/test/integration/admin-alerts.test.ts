@@ -75,7 +75,7 @@ describe('open alerts', async () => {
     expect(await sender.run('alert list --severity Info')).toMatchObject({
       exitCode: 0,
       out: '',
-      err: 'No alert is open. Only alerts with a key are open or ended.\n',
+      err: 'No open alert is Info.\n',
     });
   });
 
