@@ -82,7 +82,7 @@ describe.each(CATALOGS.map((catalog) => [catalog.language, catalog] as const))('
     for (const [name, values] of Object.entries(VALUES)) {
       const text = messageOf(catalog, { code: 'BadRequest', explanation: { name, values } as Explanation });
       for (const shown of shownIn(values)) expect(text, name).toContain(shown);
-      const shortest = catalog.language === 'zh-CN' ? /.{8}。$/ : /.{9}\.$/;
+      const shortest = catalog.language === 'zh-CN' ? /.{8}[.。]$/ : /.{9}[.。]$/;
       expect(text, `${name} must be a sentence`).toMatch(shortest);
       expect(text).not.toMatch(/undefined|null|NaN|\[object/);
     }
