@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import type { IngestQueue } from '../../ingest/index.ts';
+import { type IngestQueue, sizeProblem } from '../../ingest/index.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { createTakeItems } from '../feed-items.ts';
 import { recordOfAlert } from './alert.ts';
@@ -28,7 +28,10 @@ function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
 
 function lineOf(alert: unknown, account_id: Int64, at_ms: number) {
   try {
-    return { line: messageText({ account_id, at_ms, ...recordOfAlert(alert, at_ms) }) };
+    const record = { account_id, at_ms, ...recordOfAlert(alert, at_ms) };
+    const line = messageText(record);
+    const tooLarge = sizeProblem(line, record);
+    return tooLarge ? { problems: [tooLarge] } : { line };
   } catch (error) {
     if (error instanceof ApiError && error.explanation) return { problems: [error.explanation] };
     throw error;

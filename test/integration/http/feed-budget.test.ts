@@ -17,7 +17,7 @@ import { hookedTable } from './hooked-table.ts';
 const ALERT = { startsAt: '2025-06-15T14:30:00Z', labels: { alertname: 'DiskFull' } };
 
 /** A thousandth of the defaults. */
-const LIMITS = { feedItemsPer3Seconds: 20, feedItemsPerMinute: 120 };
+const LIMITS = { feedItemsPer3Seconds: 20, feedItemsPerMinute: 60 };
 
 /** A feed that counts what it is sent, and an account whose calls come at the time of a clock. */
 async function newSender(table = newDouble(), through = table, settings: Partial<Settings> = LIMITS) {
@@ -45,8 +45,8 @@ async function newSender(table = newDouble(), through = table, settings: Partial
 it('beyond the budget a call of either operation is refused whole, before anything is queued, and both windows are told', async () => {
   const { clock, queued, notify, record } = await newSender();
   expect((await notify(18)).headers).toMatchObject({
-    'RateLimit-Policy': '"burst";q=20;w=3, "minute";q=120;w=60',
-    RateLimit: '"burst";r=2;t=3, "minute";r=102;t=60',
+    'RateLimit-Policy': '"burst";q=20;w=3, "minute";q=60;w=60',
+    RateLimit: '"burst";r=2;t=3, "minute";r=42;t=60',
   });
   const before = { ...queued };
   for (const refused of [await record(3), await notify(3), await notify(3, {})]) {
@@ -56,7 +56,7 @@ it('beyond the budget a call of either operation is refused whole, before anythi
       'Retry-After': '3',
       'X-RateLimit-Limit': '20',
       'X-RateLimit-Remaining': '2',
-      RateLimit: '"burst";r=2;t=3, "minute";r=102;t=60',
+      RateLimit: '"burst";r=2;t=3, "minute";r=42;t=60',
     });
   }
   expect(queued).toEqual(before);
@@ -68,13 +68,13 @@ it('beyond the budget a call of either operation is refused whole, before anythi
 
 it('the minute has a limit of its own, and another account its own budget', async () => {
   const { clock, table, notify } = await newSender();
-  for (let window = 0; window < 6; window += 1) {
+  for (let window = 0; window < 3; window += 1) {
     expect((await notify(20)).status).toBe(200);
     clock.now += 3_000;
   }
   const refused = await notify(1);
   expectEnvelope(refused, 429, 'RequestTooFrequently');
-  expect(refused.headers).toMatchObject({ 'Retry-After': '42', RateLimit: '"burst";r=20;t=3, "minute";r=0;t=42' });
+  expect(refused.headers).toMatchObject({ 'Retry-After': '51', RateLimit: '"burst";r=20;t=3, "minute";r=0;t=51' });
   const other = await newSender(table);
   expect((await other.notify(1)).status).toBe(200);
 });
@@ -86,6 +86,27 @@ it('a call above the window passes if that is unused', async () => {
   clock.now += 3_000;
   expect((await notify(1)).status).toBe(200);
   expect((await notify(25)).status).toBe(429);
+});
+
+it('an item counts once for each KB begun of its text, whatever becomes of it', async () => {
+  const { clock, notify, record } = await newSender();
+  /** What calls of these sizes count. @param send sends an item with a text of its own */
+  const countsOf = async (send: (text: string) => ReturnType<typeof record>, base: number, sizes: number[]) => {
+    const counts = [];
+    for (const size of sizes) {
+      clock.now += 60_000;
+      counts.push(
+        60 - Number(/"minute";r=(\d+)/.exec((await send('x'.repeat(size - base))).headers.RateLimit ?? '')?.[1]),
+      );
+    }
+    return counts;
+  };
+  const recordWith = (title: string) => record(2, { title });
+  const alertWith = (x: string) => notify(2, { ...ALERT, x });
+  const recordBase = JSON.stringify({ kind: 'alert', alert_key: '0', title: '' }).length;
+  const alertBase = JSON.stringify({ ...ALERT, x: '' }).length;
+  expect(await countsOf(recordWith, recordBase, [1_024, 1_025, 9_000])).toEqual([2, 4, 18]);
+  expect(await countsOf(alertWith, alertBase, [1_024, 1_025, 10_241])).toEqual([2, 4, 22]);
 });
 
 it('items that are then refused count, and a call that is invalid does not', async () => {

@@ -24,10 +24,10 @@ function messageOf(lineOf: (size: number) => string, size: number): string {
   return Array.from({ length: count }, (_, index) => ofRow(index)).join('\n');
 }
 const messages = [
-  messageOf((size) => `${report}"reason_codes":${list('"\\ud800"', size)}}`, 60_000),
+  messageOf((size) => `${report}"reason_codes":${list('"\\ud800"', size)}}`, 1_300),
   messageOf((size) => `${report}"reason_codes":${list('"x"', size)}}`, 1_100),
-  messageOf((size) => `${item}${names(size)}}`, 60_000),
-  messageOf((size) => `${item}"a":${list('{"a":{"b":[]}}', size)}}`, 60_000),
+  messageOf((size) => `${item}${names(size)}}`, 8_000),
+  messageOf((size) => `${item}"a":${list('{"a":{"b":[]}}', size)}}`, 8_000),
   messageOf((size) => '['.repeat(size), MESSAGE_BYTES - 1_000),
   messageOf((size) => `{"a":1${'0'.repeat(size)}}`, 60_000),
 ];
