@@ -214,9 +214,14 @@ describe('the feed refuses', () => {
     ),
     [{ labels: { '': 'v' } }, LABELS],
     [{ labels: { a: '\ud800' } }, /^labels must be an object of .*, in well-formed Unicode$/],
-    ...['javascript:alert(1)', 'http://', 'https://a b', 'https://a\u0000', `https://${'u'.repeat(2_041)}`, 'HTTP://a'].map(
-      (source_url): [object, RegExp] => [{ source_url }, /^source_url must be an http or https URL/],
-    ),
+    ...[
+      'javascript:alert(1)',
+      'http://',
+      'https://a b',
+      'https://a\u0000',
+      `https://${'u'.repeat(2_041)}`,
+      'HTTP://a',
+    ].map((source_url): [object, RegExp] => [{ source_url }, /^source_url must be an http or https URL/]),
     [{ started_at_ms: NOW / 1_000 }, /^started_at_ms must be .* is in seconds$/],
     [{ ended_at_ms: NOW + 300_001 }, /^ended_at_ms is 300001 ms after the record was sent/],
     [{ source_id: 's' }, 'source_id is not a field of this kind'],
@@ -238,10 +243,8 @@ describe('the feed refuses', () => {
     const alert_key = text(255);
     const fields = { alert_key, title: text(512), description: 'd'.repeat(4_096), labels: labels(64) };
     const others = { labels: labels(1, 'n'.repeat(127), text(1_024)), source_url: `https://${'u'.repeat(2_040)}` };
-    await send(fields);
+    await send({ alert_key, ...others }, fields);
     expect(await alert()).toMatchObject(fields);
-    await send({ alert_key, ...others });
-    expect(await alert()).toMatchObject(others);
     await send({ ...fields, ...END, title: 'x' }, { ...fields, alert_status: 'Ok' });
     expect(await alerts()).toHaveLength(1);
   });
