@@ -30,7 +30,8 @@ export async function* linesOf(input: Readable, signal?: AbortSignal): AsyncGene
       from = index + 1;
     }
     length += bytes.length - from;
-    parts = length <= MAX_EXPORTED_LINE_BYTES ? [...parts, bytes.subarray(from)] : [];
+    if (length <= MAX_EXPORTED_LINE_BYTES) parts.push(bytes.subarray(from));
+    else parts = [];
   }
   if (length > 0) yield lineOf(parts, length);
 }

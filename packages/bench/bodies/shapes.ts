@@ -95,7 +95,7 @@ const OWN: Readonly<Record<string, Readonly<Record<string, BodyOf>>>> = {
     alerts: filled('{"records":[', (index) => `{"kind":"alert","alert_key":"${index}","title":"t"}`, ']}', {
       most: 1_000,
     }),
-    'work items with short names': recordsOf(ITEM, (index) => `"${index.toString(36)}":0`, '}'),
+    'work items with short names': recordsOf(ITEM, (index) => `"n${index.toString(36)}":0`, '}'),
     'work items of numbers 1e18': recordsOf(`${ITEM}"x":[`, '1e18', ']}'),
     'work items of numbers 1e18, which are too large': recordsOf(`${ITEM}"x":[`, '1e18', ']}', 60_000),
     'alerts with unknown fields': recordsOf('{"kind":"alert",', (index) => `"${index.toString(36)}":0`, '}'),

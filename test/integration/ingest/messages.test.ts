@@ -49,6 +49,7 @@ describe('a line', () => {
   it.each<[string, object | string, RegExp]>([
     ['is no JSON', '{"kind":', /^must be valid JSON: it has a syntax error at column 9$/],
     ['has no kind, and an object that no text can be made of', { from: { toString: 1 } }, /^kind is required/],
+    ['has an account that no text can be made of', { ...member, account_id: { toString: 1 } }, /^account_id must be/],
     ['gives access', { kind: 'account', name: 'n', permissions: [] }, /kind must be one of member, host, host_status/],
     ['is of no existing account', { ...member, account_id: 999_999_999 }, /account 999999999 does not exist/],
     ['is in seconds', { ...member, at_ms: 1_795_000_000 }, /at_ms .*milliseconds, and 1795000000 is in seconds/],
