@@ -169,11 +169,7 @@ export function admissionOf(
 ): Admission | undefined {
   if (budgeted !== undefined) {
     const itemsOf = (body: unknown) => (body as Record<string, readonly unknown[]>)[budgeted] ?? [];
-    const amountOf = (body: unknown) =>
-      Math.max(
-        1,
-        itemsOf(body).reduce((sum: number, item) => sum + kilobytesBegun(item), 0),
-      );
+    const amountOf = (body: unknown) => itemsOf(body).reduce<number>((sum, item) => sum + kilobytesBegun(item), 0) || 1;
     return { limiter: createRateLimiter(itemBudget(deps.settings), deps), amountOf, refusal: 'tooManyItems' };
   }
   return (

@@ -49,19 +49,18 @@ export function sentRecordOf<OfKind extends Kind>(
   text: string,
   kinds: readonly OfKind[],
 ): { problems: Problem[]; sent?: SentRecord<OfKind> } {
-  const { problems, line } = parseRecord(text);
+  const { problems, line } = parseLine(text);
   if (problems.length === 0) problems.push(...problemsOf(line, kinds, text));
   return problems.length === 0 ? { problems, sent: line as SentRecord<OfKind> } : { problems };
 }
 
-/** Parses the text of a record. Of one that is far too large, all of its bytes are told: it is not parsed. */
-export function parseRecord(text: string): ReturnType<typeof parseLine> {
+/**
+ * Parses a line. The result is what JSON says, of any type, unless there are problems.
+ * @param maxBytes a longer one is not parsed: it is too large a record, even without its account and time
+ */
+export function parseLine(text: string, maxBytes = MAX_LINE_BYTES): { problems: Problem[]; line?: unknown } {
   const bytes = Buffer.byteLength(text);
-  return bytes > MAX_LINE_BYTES ? { problems: [tooLong(bytes, MAX_RECORD_BYTES)] } : parseLine(text);
-}
-
-/** Parses a line. The result is what JSON says, of any type, unless there are problems. */
-export function parseLine(text: string): { problems: Problem[]; line?: unknown } {
+  if (bytes > maxBytes) return { problems: [tooLong(bytes, MAX_RECORD_BYTES)] };
   let line: unknown;
   let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {

@@ -3,7 +3,7 @@ import { AT_MS } from '../model/fields.ts';
 import { INGEST_KINDS, type IngestKind, type Orders, type SentRecord } from '../model/kinds.ts';
 import { type Order, type Origin, orderOf, timeOf } from '../model/order.ts';
 import type { Int64 } from '../shared/json.ts';
-import { parseRecord, problemsOf, schemaOf, sentRecordOf } from './check-line.ts';
+import { parseLine, problemsOf, schemaOf, sentRecordOf } from './check-line.ts';
 import type { Problem } from './problems.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
@@ -41,7 +41,7 @@ export function lineOf(
   sent: string,
   { accountId, sentMs }: { accountId: Int64; sentMs: number },
 ): { problems: Problem[] } | { line: string } {
-  const { problems, line: given } = parseRecord(sent);
+  const { problems, line: given } = parseLine(sent);
   if (problems.length > 0) return { problems };
   if (!isObject(given)) return { problems: problemsOf(given, INGEST_KINDS) };
   const added = { account_id: accountId, at_ms: sentMs };
