@@ -3,8 +3,8 @@
 import { refusal } from '../../http/errors.ts';
 import { allInOrder } from '../../shared/concurrency.ts';
 import type { Table } from '../../table/client.ts';
-import { type AttributeOf, type KeyOf, keys, type RowKind } from '../../table/keys.ts';
-import { batchGet, type ReadBatch } from '../../table/read.ts';
+import { type AttributeOf, type KeyOf, keys } from '../../table/keys.ts';
+import { batchGet } from '../../table/read.ts';
 import { keyUsedFor, otherKeysOf, requireTargets, type TargetKind, type Targets } from './decide.ts';
 import { type EntryWithMoves, type KnownEntries, readEntries } from './entry.ts';
 import { type LogHead, MAX_PENDING } from './log-head.ts';
@@ -138,8 +138,9 @@ export class TargetReader {
     attributes?: readonly Name[],
   ) {
     const options = { ...(attributes && { attributes }), concurrency: READ_CONCURRENCY };
-    const { rows, batches } = await batchGet(this.#options.table, wanted, options);
-    return { rows, readUnits: readUnitsOf(batches) };
+    const { rows, units } = await batchGet(this.#options.table, wanted, options);
+    // DynamoDB also counts the reads of rows that do not exist, DynamoDB Local does not.
+    return { rows, readUnits: Math.max(units, wanted.length) };
   }
 
   /** Whether the merge fits into one transaction. @param units write units of its alerts */
@@ -165,7 +166,3 @@ const otherActionsOf = ({ title, owner, idempotency }: MergeRequest): number =>
 /** Write units of alerts, also of those that do not exist. */
 const unitsOf = (rows: readonly (object | undefined)[]) =>
   rows.reduce<number>((sum, row) => sum + writeUnitsOf(row ?? {}), 0);
-
-/** Read units of batches: at least one for each key, even if it has no row. */
-const readUnitsOf = (batches: readonly ReadBatch<RowKind>[]) =>
-  batches.reduce((sum, { units, keys }) => sum + Math.max(units, keys.length), 0);
