@@ -62,7 +62,7 @@ const REFUSALS = {
     /** How many alerts were not looked up. */
     unread: number;
   }>,
-  mergesReadTooMuch: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
+  mergesWriteTooMuch: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   permissionMissing: 'AccessDenied' as CodeWith<{ permission: string }>,
   tooFrequent: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   tooManyItems: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,

@@ -78,8 +78,11 @@ export function createRateLimiter(
     account: Int64,
     atMs: number,
     amount: number,
+    own: number,
     signal: AbortSignal | undefined,
   ): Promise<Verdict> {
+    /** A call passes while a window's count is below this. */
+    const boundOf = ({ limit }: RateWindow) => Math.max(own + 1, limit - amount + 1);
     const nonce = newId().slice(0, 8);
     const key = keys.rateCount(account, name, windowIndex(outer, atMs));
     const innerCount = innerAttribute(atMs);
@@ -98,8 +101,8 @@ export function createRateLimiter(
           key,
           update,
           all(
-            isBelow('total', boundOf(outer, amount)),
-            isBelow(innerCount, boundOf(inner, amount)),
+            isBelow('total', boundOf(outer)),
+            isBelow(innerCount, boundOf(inner)),
             expression`NOT contains(#nonces, ${nonce})`,
           ),
           { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
@@ -112,7 +115,7 @@ export function createRateLimiter(
     if (!row) throw new Error('the write of a count returned no row');
     const windows = windowsAt(atMs, row);
     if (done || isCounted(row)) return { windows };
-    const refusedBy = (row.total ?? 0) < boundOf(outer, amount) ? windows[0] : windows[1];
+    const refusedBy = (row.total ?? 0) < boundOf(outer) ? windows[0] : windows[1];
     // While something remains, a call with a smaller amount may pass.
     if (refusedBy.remaining === 0) refusals.set(String(account), { windows, refusedBy });
     return { windows, refusedBy };
@@ -136,19 +139,17 @@ export function createRateLimiter(
      * Counts a call of an account, unless that would exceed the limit of a window.
      * @param amount what is added to the counts; if it is above a window's limit, the call passes while the window is unused
      * @param signal ends the attempt to count
+     * @param own what the same call has counted before: a window is unused if it has no more
      * @returns a promise, unless it is refused from memory
      */
-    take(account: Int64, signal?: AbortSignal, amount = 1): Verdict | Promise<Verdict> {
+    take(account: Int64, signal?: AbortSignal, amount = 1, own = 0): Verdict | Promise<Verdict> {
       const atMs = now();
       const cached = refusals.get(String(account));
-      if (!cached || !isOpen(cached.refusedBy, atMs)) return count(account, atMs, amount, signal);
+      if (own > 0 || !cached || !isOpen(cached.refusedBy, atMs)) return count(account, atMs, amount, own, signal);
       return { refusedBy: cached.refusedBy, windows: currentWindows(cached, atMs) };
     },
   };
 }
-
-/** A call of this amount passes while the window's count is below this. */
-const boundOf = ({ limit }: RateWindow, amount: number) => Math.max(1, limit - amount + 1);
 
 /** Whether the window has begun and not ended. */
 const isOpen = ({ window: { seconds }, endsMs }: WindowState, atMs: number) =>

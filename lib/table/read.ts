@@ -52,20 +52,13 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
   }
 }
 
-/** The keys that one call asks for, and what reading them cost, repeats included. */
-export interface ReadBatch<Kind extends RowKind> {
-  keys: readonly KeyOf<Kind>[];
-  /** Read units used: one per row for each started 4 KB, half of that if not consistent. */
-  units: number;
-}
-
 /**
  * Reads rows by their keys, a hundred per call, with concurrent calls. Retries throttled and unprocessed keys until the table's signal
  * aborts; without a signal about ten seconds.
  * @param keys without repetitions, which DynamoDB refuses
  * @param options `consistent`: whether reads are strongly consistent; `attributes`: those to read besides the key, by default all;
  *   `concurrency`: calls at the same time
- * @returns the rows that exist
+ * @returns the rows that exist, and the read units used, repeats included: one per row for each started 4 KB, half of that if not consistent
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   { client, name: tableName, signal }: Table,
@@ -75,14 +68,14 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
     attributes,
     concurrency = CONCURRENCY,
   }: { consistent?: boolean; attributes?: readonly Name[]; concurrency?: number } = {},
-): Promise<{ rows: RowMap<Kind, Name>; batches: ReadBatch<Kind>[] }> {
+): Promise<{ rows: RowMap<Kind, Name>; units: number }> {
   const rows = new RowMap<Kind, Name>();
-  const batches: ReadBatch<Kind>[] = chunksOf(keys, MAX_BATCH).map((keys) => ({ keys, units: 0 }));
+  let units = 0;
   const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
 
-  async function readBatch(batch: ReadBatch<Kind>, batchSignal: AbortSignal): Promise<void> {
+  async function readBatch(batch: readonly KeyOf<Kind>[], batchSignal: AbortSignal): Promise<void> {
     let request: BatchGetCommandInput['RequestItems'] = {
-      [tableName]: { Keys: batch.keys.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projected },
+      [tableName]: { Keys: batch.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent, ...projected },
     };
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -92,7 +85,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
         );
         const found = (answer.Responses?.[tableName] ?? []) as (Key & ReadRow<Kind, Name>)[];
         for (const row of found) rows.set(rowName(row), row);
-        for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) batch.units += CapacityUnits;
+        for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) units += CapacityUnits;
         request = answer.UnprocessedKeys;
         if (!request?.[tableName]) return;
         if (!signal && attempt === MAX_ATTEMPTS) {
@@ -106,8 +99,8 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
     }
   }
 
-  await forEach(batches, readBatch, { concurrency, signal });
-  return { rows, batches };
+  await forEach(chunksOf(keys, MAX_BATCH), readBatch, { concurrency, signal });
+  return { rows, units };
 }
 
 export interface QueryOptions<Name> {

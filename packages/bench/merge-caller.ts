@@ -49,7 +49,7 @@ async function run(options: CallerOptions): Promise<CallerReport> {
         if (status !== 200) refused += 1;
         return;
       }
-      // The read budget is used up, which is not measured here.
+      // The budget of merges is used up, which is not measured here.
       await sleep(1000 * Number(headers.get('Retry-After')));
     }
   }

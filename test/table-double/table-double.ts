@@ -1,7 +1,7 @@
 /**
  * A DynamoDB table in memory with the service's index, which is never behind, for the kinds of request that the service makes, as the
  * document client takes them. It answers at once.
- * `table-double.test.ts` compares it with DynamoDB Local. Not modelled: sizes of rows and transactions, pages of 1 MB, and capacity.
+ * `table-double.test.ts` compares it with DynamoDB Local. Not modelled: sizes of rows and transactions, pages of 1 MB, and capacity but that of batches of reads.
  */
 import {
   ConditionalCheckFailedException,
@@ -10,6 +10,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { OPEN_ALERTS_INDEX } from '../../lib/table/open-alerts.ts';
+import { rowBytes } from '../../lib/table/row-size.ts';
 import type {
   ActionKind,
   BatchWrite,
@@ -127,9 +128,10 @@ export class TableDouble {
     const [[tableName, request]] = Object.entries(RequestItems) as [[string, KeysAndAttributes]];
     const keys = request.Keys.map(textOf);
     requireDistinct(keys, MAX_READS);
-    const found = keys.map((key) => this.#rows.get(key)).filter((item) => item !== undefined);
-    // The read units of rows of at most 4 KB.
-    const units = keys.length * (request.ConsistentRead ? 1 : 0.5);
+    const stored = keys.map((key) => this.#rows.get(key));
+    const found = stored.filter((item) => item !== undefined);
+    const unitsOf = (item: Item = {}) => Math.max(1, Math.ceil(rowBytes(item) / 4_096));
+    const units = stored.reduce((sum, item) => sum + unitsOf(item), 0) * (request.ConsistentRead ? 1 : 0.5);
     return {
       Responses: { [tableName]: found.map((item) => returned(item, request)) },
       UnprocessedKeys: {},

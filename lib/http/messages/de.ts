@@ -137,8 +137,8 @@ export const catalog: Catalog = {
       `Der Incident ${incidentId} hat zu viele Daten, um geändert zu werden. Bitte zuerst kürzen. Nichts wurde zusammengeführt.`,
     mergesPending: ({ pending }) =>
       `${pending} große Zusammenführungen dieses Kontos verschieben noch Alerts. Nichts wurde zusammengeführt. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
-    mergesReadTooMuch: ({ limit, windowSeconds }) =>
-      `Zu viele Alerts in Zusammenführungen dieses Kontos: höchstens ${limit} Lesevorgänge pro ${windowSeconds} Sekunden. Nichts wurde zusammengeführt. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
+    mergesWriteTooMuch: ({ limit, windowSeconds }) =>
+      `Die Zusammenführungen dieses Kontos schreiben zu viel: höchstens ${limit} Schreibeinheiten pro ${windowSeconds} Sekunden, zwei je KB eines Alerts. Nichts wurde zusammengeführt. Bitte nach der Zeit im Header Retry-After erneut versuchen oder weniger Alerts auf einmal zusammenführen.`,
     permissionMissing: ({ permission }) =>
       `Dem Konto fehlt die Berechtigung ${permission} für diese Operation. Nur der Betreiber des Dienstes kann sie erteilen.`,
     tooFrequent: ({ limit, windowSeconds }) =>

@@ -132,8 +132,8 @@ export const catalog: Catalog = {
       `Incident ${incidentId} has too much stored data to be changed. Shorten its data first. Nothing was merged.`,
     mergesPending: ({ pending }) =>
       `${pending} large merges of this account are still moving alerts. Nothing was merged. Try again after the time in the Retry-After header.`,
-    mergesReadTooMuch: ({ limit, windowSeconds }) =>
-      `The merges of this account have read too many alerts: at most ${limit} reads per ${windowSeconds} seconds. Nothing was merged. Try again after the time in the Retry-After header.`,
+    mergesWriteTooMuch: ({ limit, windowSeconds }) =>
+      `The merges of this account write too much: at most ${limit} write units per ${windowSeconds} seconds, two for each KB of an alert. Nothing was merged. Try again after the time in the Retry-After header, or merge fewer alerts at a time.`,
     permissionMissing: ({ permission }) =>
       `The account lacks the permission ${permission}, which this operation requires. Only an operator of the service can grant it.`,
     tooFrequent: ({ limit, windowSeconds }) =>

@@ -134,8 +134,8 @@ export const catalog: Catalog = {
       `${NOUNS.incident} ${incidentId} 的存储数据过大，无法修改。请先缩减其数据。未合并任何告警。`,
     mergesPending: ({ pending }) =>
       `此账户有 ${pending} 个大型合并仍在移动告警。未合并任何告警。请按 Retry-After 响应头等待后重试。`,
-    mergesReadTooMuch: ({ limit, windowSeconds }) =>
-      `此账户的合并包含的告警过多：每 ${windowSeconds} 秒最多读取 ${limit} 次。未合并任何告警。请按 Retry-After 响应头等待后重试。`,
+    mergesWriteTooMuch: ({ limit, windowSeconds }) =>
+      `此账户的合并写入过多：每 ${windowSeconds} 秒最多 ${limit} 个写入单位，告警每 KB 计两个。未合并任何告警。请按 Retry-After 响应头等待后重试，或减少每次合并的告警数。`,
     permissionMissing: ({ permission }) => `账户缺少此操作所需的权限 ${permission}，只有服务的运营人员才能授予。`,
     tooFrequent: ({ limit, windowSeconds }) =>
       `请求过于频繁：每${windowSeconds === 1 ? '' : ` ${windowSeconds} `}秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,

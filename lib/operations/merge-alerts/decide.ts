@@ -6,9 +6,8 @@ import type { Int64 } from '../../shared/json.ts';
 import { type KeyOf, keys } from '../../table/keys.ts';
 import type { RowMap } from '../../table/read.ts';
 import type { EntryWithMoves, Move } from './entry.ts';
-import { OWNER_ATTRIBUTES, TITLE_ATTRIBUTES } from './incident.ts';
-import { LOG_HEAD_ATTRIBUTES, type LogHead, logHeadOf } from './log-head.ts';
-import { ASSIGNMENT_ATTRIBUTES, type Assignment, type Assignments, latestEntryOf } from './move.ts';
+import { type LogHead, logHeadOf } from './log-head.ts';
+import { type Assignments, latestEntryOf } from './move.ts';
 import type { Idempotency, MergeRequest } from './request.ts';
 
 /** What a merge depends on, as read. */
@@ -23,69 +22,40 @@ export interface Targets {
 /** Maximum ids that an error message names. */
 const MAX_NAMED = 10;
 
-/** The attributes that every merge reads. If it changes the title or the owner of the incident, it reads these, too. */
-const ATTRIBUTES = [
-  ...ASSIGNMENT_ATTRIBUTES,
-  ...LOG_HEAD_ATTRIBUTES,
-  'body_hash',
-  'ttl',
-  'title_by',
-  'owner_by',
-] as const;
-const FOR_TITLE = [...TITLE_ATTRIBUTES, 'feed_title'] as const;
-const FOR_OWNER = [...OWNER_ATTRIBUTES, 'feed_owner_id'] as const;
-type Attribute = (typeof ATTRIBUTES | typeof FOR_TITLE | typeof FOR_OWNER)[number];
-export type TargetKey = KeyOf<'alert' | 'incident' | 'member' | 'logHead' | 'idempotency'>;
-type TargetRows = RowMap<'alert' | 'incident' | 'member' | 'logHead' | 'idempotency', Attribute>;
-
-/** Only the incident has title and owner, but DynamoDB takes one list of attributes for all rows of a call. */
-export const attributesOf = ({ title, owner }: MergeRequest): Attribute[] => [
-  ...new Set<Attribute>([
-    ...ATTRIBUTES,
-    ...(title === undefined ? [] : FOR_TITLE),
-    ...(owner === undefined ? [] : FOR_OWNER),
-  ]),
-];
+export type TargetKind = 'alert' | 'incident' | 'member' | 'logHead' | 'idempotency';
+type TargetRows = RowMap<TargetKind>;
 
 /** The keys of all targets but the alerts. */
-export const otherKeysOf = ({ account, incidentId, owner, idempotency }: MergeRequest): TargetKey[] => [
+export const otherKeysOf = ({ account, incidentId, owner, idempotency }: MergeRequest): KeyOf<TargetKind>[] => [
   keys.logHead(account),
   ...(idempotency ? [idempotency.key] : []),
   keys.incident(account, incidentId),
   ...(owner === undefined ? [] : [keys.member(account, owner)]),
 ];
 
-/** @throws ApiError when the Idempotency-Key was used with another body */
-export function wasCommitted({ idempotency }: MergeRequest, rows: TargetRows): boolean {
+/** What the Idempotency-Key was used for before; undefined: nothing. */
+export function keyUsedFor({ idempotency }: MergeRequest, rows: TargetRows): 'this call' | 'another' | undefined {
   const row = idempotency && rows.of(idempotency.key);
-  if (!row || row.ttl <= idempotency.nowSeconds) return false;
-  if (row.body_hash !== idempotency.bodyHash) throw refusal('idempotencyKeyReused');
-  return true;
+  if (!row || row.ttl <= idempotency.nowSeconds) return undefined;
+  return row.body_hash === idempotency.bodyHash ? 'this call' : 'another';
 }
 
 /**
- * @param alertKeys those of the alerts that were read
- * @param unread the number of alerts that the refusal counts as not looked up
- * @throws ApiError that names what does not exist
+ * @param rows of all targets but the alerts
+ * @param alerts those that exist; absent: they were not looked up
+ * @throws ApiError that names what does not exist, or when the Idempotency-Key was used with another body
  */
-export function requireTargets(
-  { account, alertIds, incidentId, owner }: MergeRequest,
-  rows: TargetRows,
-  alertKeys: readonly KeyOf<'alert'>[],
-  unread = alertIds.length - alertKeys.length,
-): Targets {
+export function requireTargets(request: MergeRequest, rows: TargetRows, alerts?: Assignments): Targets {
+  const { account, alertIds, incidentId, owner } = request;
+  if (keyUsedFor(request, rows) === 'another') throw refusal('idempotencyKeyReused');
   const incident = rows.of(keys.incident(account, incidentId));
-  const alerts = new Map<string, Assignment>();
   const missing: Explanations['mergeTargetsNotFound']['named'][number][] = [];
   if (!incident) missing.push({ kind: 'incident', id: incidentId });
-  for (const key of alertKeys) {
-    const row = rows.of(key);
-    if (row) alerts.set(key.sk, row);
-    else missing.push({ kind: 'alert', id: key.sk });
-  }
+  if (alerts) missing.push(...alertIds.filter((id) => !alerts.has(id)).map((id) => ({ kind: 'alert', id }) as const));
   if (owner !== undefined && !rows.of(keys.member(account, owner))) missing.push({ kind: 'member', id: String(owner) });
-  if (!incident || missing.length > 0) throw refusal('mergeTargetsNotFound', { ...namedAndMore(missing), unread });
-  return { incident, alerts, head: logHeadOf(rows.of(keys.logHead(account))) };
+  if (!incident || missing.length > 0)
+    throw refusal('mergeTargetsNotFound', { ...namedAndMore(missing), unread: alerts ? 0 : alertIds.length });
+  return { incident, alerts: alerts ?? new Map(), head: logHeadOf(rows.of(keys.logHead(account))) };
 }
 
 /** The first items, which a message names, and how many more there are. */

@@ -12,10 +12,10 @@ import type { EntryWithMoves } from './entry.ts';
 import { MAX_PENDING } from './log-head.ts';
 import { AlertsTooLargeError, type MergeLimits } from './move.ts';
 import { TargetReader } from './read.ts';
-import { READ_LIMIT } from './read-budget.ts';
 import { type MergeCall, mergeRequestOf } from './request.ts';
 import { mergeAlerts } from './schema.ts';
 import validate from './validate-merge-alerts.ts';
+import { WRITE_LIMIT } from './write-budget.ts';
 
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
@@ -24,12 +24,12 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
   const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.
   const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
-  const readBudget = { limiter: createRateLimiter(READ_LIMIT, deps), now: deps.now };
+  const writeBudget = { limiter: createRateLimiter(WRITE_LIMIT, deps), now: deps.now };
 
   return async function merge(call: MergeCall) {
     const table = withSignal(deps.table, call.signal);
     const request = mergeRequestOf(call, deps.now());
-    const reader = new TargetReader({ request, table, knownEntries, readBudget, transactionItems });
+    const reader = new TargetReader({ request, table, knownEntries, writeBudget, transactionItems });
     const committed = await commitAndMove(table, {
       async prepare(head) {
         const found = await reader.read(head);
@@ -54,7 +54,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
 }
 
 /**
- * What a merge would do if it were made now. Reads and checks the same, but writes nothing: its reads do not even count against the read budget.
+ * What a merge would do if it were made now. Reads and checks the same, but writes nothing, so it reserves nothing either.
  * @throws ApiError as the merge would
  */
 export async function previewMerge(
@@ -66,7 +66,7 @@ export async function previewMerge(
     request,
     table: withSignal(deps.table, call.signal),
     knownEntries: new Map(),
-    readBudget: { limiter: { take: async () => ({ windows: [] }) }, now: deps.now },
+    writeBudget: { limiter: { take: async () => ({ windows: [] }) }, now: deps.now },
     transactionItems: TRANSACTION_ITEMS,
   });
   const found = await reader.read(undefined);

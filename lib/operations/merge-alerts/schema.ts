@@ -73,6 +73,10 @@ export const mergeAlerts = {
       explanation: { name: 'alertsTooLarge', values: { named: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 } },
     },
     {
+      summary: 'The merges of the account write more than 12,000 units in 3 s',
+      explanation: { name: 'mergesWriteTooMuch', values: { limit: 12_000, windowSeconds: 3 } },
+    },
+    {
       summary: 'An alert does not exist',
       explanation: {
         name: 'mergeTargetsNotFound',

@@ -37,6 +37,15 @@ it('a refused call is refused from memory until its window ends, or the clock is
   expect(await take()).toBeUndefined();
 });
 
+it('a window that has only what the same call has counted before is unused, whoever else was refused', async () => {
+  const { limiter, take } = newCount();
+  await limiter.take(ACCOUNT, undefined, 3);
+  expect(await take()).toBe('second');
+  const counted = async (amount: number, own: number) => (await limiter.take(ACCOUNT, undefined, amount, own)).windows;
+  expect((await counted(30, 2)).map(({ remaining }) => remaining)).toEqual([0, 27]);
+  expect((await counted(30, 3)).map(({ remaining }) => remaining)).toEqual([0, 0]);
+});
+
 it('the counts of a full minute are in a row below 1 KB, with the time at which it expires', async () => {
   const { clock, table, limiter, take } = newCount();
   for (let call = 0; call < 30; call += 1) {

@@ -36,7 +36,7 @@ const VALUES: Explanations = {
   mergesPending: { pending: 25 },
   mergeTargetsNotFound: { named: [{ kind: 'alert', id: 'abc' }], more: 7, unread: 300 },
   permissionMissing: { permission: 'monit' },
-  mergesReadTooMuch: { limit: 120, windowSeconds: 60 },
+  mergesWriteTooMuch: { limit: 120, windowSeconds: 60 },
   tooFrequent: { limit: 30, windowSeconds: 60 },
   tooManyItems: { limit: 20_000, windowSeconds: 3 },
   writesFrozen: undefined,

@@ -28,8 +28,8 @@ import { connectDouble, partitionPlaceholder, type Request } from '../../table-d
 import { TableDouble } from '../../table-double/table-double.ts';
 
 const NOW = 1_795_000_000_000;
-/** So that a merge is large. So many alerts count against the budget of reads. */
-const LARGE = 150;
+/** So that a merge is large. */
+const LARGE = 60;
 const LIMITS = { transactionItems: 50 };
 
 /** The permissions that a request requires, such as `GetItem on appKey`. */
