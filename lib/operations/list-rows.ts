@@ -10,7 +10,7 @@ const MAX_EXAMINED = 1_000;
 const MAX_UNITS = 50;
 const BYTES_PER_UNIT = 8_192;
 /** Bytes that records and merges give a row of a member or incident at most. */
-export const MAX_ROW_BYTES = 4_900;
+export const MAX_ROW_BYTES = 4_500;
 /** Keys of a batch. Their rows take half a unit each or, with more than 4 KB, one: then the page ends before the next batch. */
 const BATCH = 50;
 
