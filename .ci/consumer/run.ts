@@ -9,11 +9,11 @@ import { cpSync, mkdtempDisposableSync, readFileSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXIT } from '../../packages/client/src/command/exit-codes.ts';
-import { DEMO_KEYS, sampleId } from '../../packages/local/sample.ts';
+import { DEMO_KEYS, sampleId, sampleIncidentId } from '../../packages/local/sample.ts';
 import { launchBrowser } from '../../test/browser/surroundings.ts';
 import { pythonTool, root, shell, startService } from '../support/processes.ts';
 
-const INCIDENT = sampleId('incident 0');
+const INCIDENT = sampleIncidentId(0);
 const ALERTS = [0, 1, 2].map((index) => sampleId(`alert ${index}`));
 
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'consumer-'));

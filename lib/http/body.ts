@@ -130,21 +130,22 @@ export type Fields = Readonly<Record<string, FieldSchema>>;
  * Checks what a schema cannot express, such as bounds that depend on another field or on the caller.
  * @param offending fields that failed the schema, whose values may not have the type in `Body`
  */
-export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>, event: ApiEvent) => FieldError[];
+export type CrossCheck<Body> = (body: Body, offending: ReadonlySet<string>, event: ApiEvent) => readonly FieldError[];
 
 /** Checks the body against the operation's schema. `InvalidParameter` names every offending field and what it must be. */
 export function validateMiddleware<Body>(
-  schema: { readonly properties: object },
+  { request, unsupported = {} }: Pick<Operation, 'request' | 'unsupported'>,
   validate: Validator,
   crossCheck: CrossCheck<Body> = () => [],
 ): ApiMiddleware {
-  const fields = schema.properties as Fields;
+  const fields = request.properties as Fields;
 
   return {
     before({ event }) {
       const body = event.body as Record<string, unknown>;
       validate(body);
       const fieldErrors = fieldErrorsOf(validate.errors ?? [], fields);
+      fieldErrors.push(...unsupportedFields(body, unsupported));
       fieldErrors.push(...illFormedStrings(body, fields, fieldsOf(fieldErrors)));
       fieldErrors.push(...crossCheck(body as Body, fieldsOf(fieldErrors), event));
       if (fieldErrors.length > 0) throw refusal('invalidFields', { fieldErrors });
@@ -205,6 +206,18 @@ function illFormedStrings(body: Record<string, unknown>, fields: Fields, offendi
 }
 
 const isIllFormed = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
+
+function unsupportedFields(
+  body: Record<string, unknown>,
+  unsupported: NonNullable<Operation['unsupported']>,
+): FieldError[] {
+  return Object.entries(unsupported).flatMap(([field, { harmless = [], instead }]) => {
+    const value = body[field] ?? '';
+    const isEmpty = value === '' || (Array.isArray(value) && value.length === 0);
+    if (isEmpty || (harmless as readonly unknown[]).includes(value)) return [];
+    return [{ field, schema: {}, unsupported: instead === undefined ? {} : { instead } }];
+  });
+}
 
 type HeaderMaps = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
 

@@ -52,7 +52,7 @@ export function createOperationHandler<Body, Data>(
   if (operation.permission !== undefined) chain.use(permissionMiddleware(operation.permission));
   chain
     .use(bodyMiddleware({ ...deps.settings, ...operation }))
-    .use(validateMiddleware(operation.request, validate, crossCheck));
+    .use(validateMiddleware(operation, validate, crossCheck));
   const { writesFrozen, standby } = deps.settings;
   if (operation.writes && (writesFrozen || standby))
     chain.before(() => {

@@ -29,7 +29,7 @@ type CodeWith<Values> = ErrorCode & { readonly values?: Values };
 
 /** The refusals with their own messages: the error code of each and, in its type, the values of its message. Catalogs use the same names. */
 const REFUSALS = {
-  invalidFields: 'InvalidParameter' as CodeWith<{ fieldErrors: FieldError[] }>,
+  invalidFields: 'InvalidParameter' as CodeWith<{ fieldErrors: readonly FieldError[] }>,
   malformedBody: 'InvalidParameter' as CodeWith<{ line: number; column: number }>,
   bodyNotUtf8: 'InvalidParameter' as CodeWith<undefined>,
   bodyWithMark: 'InvalidParameter' as CodeWith<undefined>,
@@ -51,6 +51,7 @@ const REFUSALS = {
   noItemTaken: 'InvalidParameter' as CodeWith<{ reasons: readonly string[]; more: number }>,
   alertNotFound: 'ResourceNotFound' as CodeWith<{ alertId: string }>,
   endedAlertsUnnamed: 'InvalidParameter' as CodeWith<undefined>,
+  tooManyNamed: 'InvalidParameter' as CodeWith<{ fields: readonly [string, string]; given: number; maximum: number }>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
   /** `named`: the ids that the message names; `more`: how many others there are. */
   alertsTooLarge: 'BadRequest' as CodeWith<{ named: readonly string[]; more: number }>,
@@ -114,6 +115,8 @@ export interface FieldError {
   moreItems?: number;
   /** The value of a time that is in the other unit. */
   wrongUnit?: { given: string; unit: 'seconds' | 'milliseconds' };
+  /** The operation does not have it. `instead`: the field to use. */
+  unsupported?: { instead?: string };
 }
 
 /** The part of JSON Schema that this service's request schemas use, and what cross-checks add. */

@@ -68,6 +68,13 @@ export interface Operation {
   readonly writes?: boolean;
   /** Schema of the body; fields with a `default` are filled in: `{ title: 'AlertInfoRequest', type: 'object', properties: { … } }`. */
   readonly request: JSONSchema & { readonly properties: object };
+  /**
+   * Fields of the API that the contract comes from which choose or order its items, and which it does not have: it refuses them, so that nobody
+   * takes them for applied. `harmless`: values that do not matter, besides null, the empty text and the empty array. `instead`: the field to use.
+   */
+  readonly unsupported?: Readonly<
+    Record<string, { readonly harmless?: readonly (number | boolean)[]; readonly instead?: string }>
+  >;
   /** Schema of `data` in a successful response, with `additionalProperties: false` in each object. */
   readonly response: JSONSchema;
   /** Headers that only this operation's successful responses have: `['Age']`. */

@@ -44,6 +44,12 @@ export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): 
 /** Whether a line has what only the export of an alert with a key has: its id beside its key. */
 export const isExportedAlert = (line: object): boolean => 'alert_id' in line && 'alert_key' in line;
 
+/** The schema of a line that an export may have written, if it is another than that of a record. */
+function exportedSchemaOf(kind: Kind, line: object): LineSchema | undefined {
+  if (kind === 'incident') return LINES.exported_incident;
+  return kind === 'alert' && isExportedAlert(line) ? LINES.exported_alert : undefined;
+}
+
 /** The record of a line of the feed, if that has no problems. @param kinds those that are accepted */
 export function sentRecordOf<OfKind extends Kind>(
   text: string,
@@ -98,8 +104,7 @@ function* allProblems(line: unknown, kinds: readonly Kind[], queued?: string): G
     return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });
   const tooLarge = queued === undefined ? undefined : sizeProblem(queued, line);
   if (tooLarge) return yield tooLarge;
-  const isExported = kind === 'alert' && isExportedAlert(line) && kinds.includes('account');
-  const schema = isExported ? LINES.exported_alert : schemaOf({ kind, retired });
+  const schema = (kinds.includes('account') && exportedSchemaOf(kind, line)) || schemaOf({ kind, retired });
   const fields = schema.properties as Fields;
   const validate = validatorOf(schema);
   validate(line);

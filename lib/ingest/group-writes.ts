@@ -57,13 +57,19 @@ export const laterWrites = (stored: Row, writes: readonly GroupWrite[]): GroupWr
 /**
  * Writes the groups that are later than the stored ones. Unless the caller has read the row, the first attempt is one write without a read:
  * it succeeds if all are later and, where creation is to be checked, the row already has these groups.
+ * @param options `initial`: attributes of no group, which a row that lacks them gets; `found`: the row as the caller has read it
  * @returns whether anything was written
  */
 export async function writeGroups(
   table: Table,
   key: KeyOf<RowKind>,
   writes: readonly GroupWrite[],
-  { creation, required, found }: { creation?: Creation; required?: Requirement; found?: Found | undefined } = {},
+  {
+    creation,
+    required,
+    initial,
+    found,
+  }: { creation?: Creation; required?: Requirement; initial?: Row; found?: Found | undefined } = {},
 ): Promise<boolean> {
   let read = found;
   for (let wanted = writes; wanted.length > 0; read = undefined) {
@@ -75,7 +81,7 @@ export async function writeGroups(
     let stored: Row = { ...read?.row };
     if (!read) {
       const condition = all(...inOrder, ...alsoRequired);
-      const { done, row } = await updateRow(table, key, updateOf(wanted), condition, RETURN_STORED);
+      const { done, row } = await updateRow(table, key, updateOf(wanted, initial), condition, RETURN_STORED);
       if (done) return true;
       stored = { ...row };
     }
@@ -85,7 +91,7 @@ export async function writeGroups(
     wanted = later.map((write) => write.original ?? write);
     const isAsStored = all(areAsRead(stored, later), ...alsoRequired);
     if (!creation || later.every(({ orderName }) => stored[orderName] !== undefined)) {
-      if ((await updateRow(table, key, updateOf(later), isAsStored)).done) return true;
+      if ((await updateRow(table, key, updateOf(later, initial), isAsStored)).done) return true;
       continue;
     }
     const [earliest = new Uint8Array()] = later.map(({ order }) => order).sort(Buffer.compare);

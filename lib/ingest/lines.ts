@@ -3,6 +3,7 @@
 import { alert } from '../model/alert.ts';
 import { AT_MS, type Field, type Fields, namesOf, schemasOf } from '../model/fields.ts';
 import { host } from '../model/host.ts';
+import { incident } from '../model/incident.ts';
 import { INGEST_KINDS, KINDS, type Kind, modelOf } from '../model/kinds.ts';
 import { text } from '../shared/json.ts';
 
@@ -45,7 +46,7 @@ const isNotOfRecords = ({ by }: Field) => by === 'exports' || by === 'service';
 /** Fields that an alert record without a key cannot have, besides the key. */
 export const KEYED_ONLY = namesOf(alert.fields, { by: 'records with a key' }).filter((name) => name !== 'alert_key');
 
-/** The schemas of lines, by kind; those of a host that is retired and of an alert that was exported are others. */
+/** The schemas of lines, by kind; those of a host that is retired, and those that only import takes, are others. */
 export const LINES = {
   ...(Object.fromEntries(KINDS.map((kind) => [kind, lineSchema(kind, modelOf(kind).fields)])) as Record<
     Kind,
@@ -56,7 +57,9 @@ export const LINES = {
     required: ['host_id', 'retired'],
     properties: { retired: { const: true } },
   }),
-  /** Only import takes it. */
+  exported_incident: lineSchema('incident', incident.fields, {
+    properties: schemasOf(incident.fields, ({ by }) => by !== 'exports'),
+  }),
   exported_alert: lineSchema('alert', alert.fields, {
     required: ['title', 'alert_id', 'alert_key', 'alert_status', 'started_at_ms'],
     properties: schemasOf(alert.fields, ({ by }) => by !== 'exports'),

@@ -108,8 +108,9 @@ async function changeWorkItem(table: Table, record: IngestRecord, found?: Found)
  * Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. Then the row has beside it what the
  * feed said last, but not what an export's line says, which may be a merge's.
  */
-const writeIncident: Writer = (table, _records, { sent, order, orders }, found) => {
+const writeIncident: Writer = (table, [first], { sent, order, orders }, found) => {
   const fields = fieldsOf(sent);
+  const initial = { created_at_ms: first?.sent.created_at_ms ?? first?.atMs };
   const { incident_id } = fields;
   const writes = INCIDENT_GROUPS.map(({ orderName, names }) => {
     const feedOrder = `feed_${orderName}`;
@@ -122,9 +123,9 @@ const writeIncident: Writer = (table, _records, { sent, order, orders }, found) 
       ...(!orders && { besideMerge: { orderName: feedOrder, fields: feedSaid } }),
     };
   });
-  return writeGroups(table, keyOf(sent), writes, { found });
+  return writeGroups(table, keyOf(sent), writes, { initial, found });
 };
-const INCIDENT_GROUPS = (Object.keys(incident.groups) as (keyof typeof incident.groups)[]).map((stored) => ({
+const INCIDENT_GROUPS = (['title', 'owner'] as const).map((stored) => ({
   orderName: incident.groups[stored].order,
   names: namesOf(incident.fields, { stored }),
 }));

@@ -1,6 +1,6 @@
 /** An alert: what records say of it, its row, and what answers show. */
-import { int64Field, objectId, textField } from '../shared/json.ts';
-import { AT_MS, type Field, type OrdersOf, type RowOf } from './fields.ts';
+import { objectId, textField } from '../shared/json.ts';
+import { AT_MS, type Field, type OrdersOf, type RowOf, secondsField } from './fields.ts';
 
 /** Severities of an alert that is open. */
 export const SEVERITIES = ['Critical', 'Warning', 'Info'] as const;
@@ -32,8 +32,6 @@ const incident = {
   },
   additionalProperties: false,
 } as const;
-
-const seconds = (description: string) => int64Field(`${description}: Unix time in seconds`);
 
 const groups = {
   content: { order: 'row_order' },
@@ -81,7 +79,7 @@ const fields = {
     by: 'records with a key',
     schema: AT_MS,
     as: 'start_time',
-    answer: seconds('When it started'),
+    answer: secondsField('When it started'),
   },
   /** Absent: it is open. */
   ended_at_ms: {
@@ -89,7 +87,7 @@ const fields = {
     by: 'records with a key',
     schema: AT_MS,
     as: 'end_time',
-    answer: seconds('When it ended, 0 while it is open'),
+    answer: secondsField('When it ended, 0 while it is open'),
   },
   /** Absent: in no incident. */
   incident_id: { stored: 'incident', schema: objectId, as: 'incident', answer: incident },
@@ -106,7 +104,7 @@ const fields = {
     by: 'service',
     schema: AT_MS,
     as: 'created_at',
-    answer: seconds('When the service got its first record'),
+    answer: secondsField('When the service got its first record'),
   },
 } as const satisfies Record<string, Field<keyof typeof groups>>;
 

@@ -8,6 +8,8 @@ import { deleteWorkItem } from './delete-work-item/schema.ts';
 import { getAlert } from './get-alert/schema.ts';
 import { getRumResource } from './get-rum-resource/schema.ts';
 import { listAlerts } from './list-alerts/schema.ts';
+import { listIncidents } from './list-incidents/schema.ts';
+import { listMembers } from './list-members/schema.ts';
 import { mergeAlerts } from './merge-alerts/schema.ts';
 import { sendNotification } from './send-notification/schema.ts';
 import { sendRecords } from './send-records/schema.ts';
@@ -20,6 +22,8 @@ export const operations = [
   sendNotification,
   listAlerts,
   getAlert,
+  listIncidents,
+  listMembers,
   mergeAlerts,
 ] as const satisfies Operation[];
 

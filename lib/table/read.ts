@@ -136,20 +136,25 @@ export interface PageOptions {
   descending?: boolean;
 }
 
-/** Reads one page of a partition, strongly consistent. `next` is the `after` of the next page, which may be empty; undefined: none follows. */
+/**
+ * Reads one page of a partition, strongly consistent unless it says otherwise.
+ * @returns `next`: the `after` of the next page, which may be empty; undefined: none follows. `units`: the read units that it took
+ */
 export async function queryPage<Kind extends RowKind>(
   table: Table,
   partition: PartitionOf<Kind>,
-  { limit, after, descending = false }: PageOptions,
-): Promise<{ rows: Stored<Kind>[]; next: string | undefined }> {
+  { limit, after, descending = false, consistent = true }: PageOptions & { consistent?: boolean },
+): Promise<{ rows: Stored<Kind>[]; next: string | undefined; units: number }> {
   const command = new QueryCommand({
     ...inputOf(table, partition),
+    ConsistentRead: consistent,
     Limit: limit,
     ScanIndexForward: !descending,
     ...(after !== undefined && { ExclusiveStartKey: { pk: partition, sk: after } }),
+    ReturnConsumedCapacity: 'TOTAL',
   });
-  const { Items = [], LastEvaluatedKey } = await table.client.send(command, optionsOf(table.signal));
-  return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk };
+  const { Items = [], LastEvaluatedKey, ConsumedCapacity } = await table.client.send(command, optionsOf(table.signal));
+  return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk, units: ConsumedCapacity?.CapacityUnits ?? 0 };
 }
 
 function inputOf({ name }: Table, partition: string, { from, attributes }: QueryOptions<string> = {}) {

@@ -27,6 +27,15 @@ const line = (kind: string, fields: object, account_id = 1) => stringifyJson({ k
 /** An ObjectID that is always the same for a name. */
 export const sampleId = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 24);
 
+/** When the members were stored; the incidents were created later. The times are fixed, so that documents can show ids. */
+const BEGAN_MS = Date.UTC(2026, 0, 12, 8, 30);
+const CREATION_INTERVAL_MS = 29 * 3_600_000;
+const createdMs = (incident: number) => BEGAN_MS + (incident + 1) * CREATION_INTERVAL_MS;
+
+/** The id of an incident: an ObjectID, which begins with the Unix seconds of its creation. */
+export const sampleIncidentId = (index: number) =>
+  (createdMs(index) / 1_000).toString(16) + sampleId(`incident ${index}`).slice(8);
+
 /** A number from 0 to 1 (exclusive) that is always the same for a name. */
 const chance = (name: string) => createHash('sha256').update(name).digest().readUInt32BE(0) / 2 ** 32;
 const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value =>
@@ -216,11 +225,11 @@ function keyedFields(index: number, title: string, nowMs: number): object {
 function incidentLines(nowMs: number): string[] {
   const incidents = INCIDENTS.map((title, index) => {
     const owner = index % 3 !== 2 && { owner_id: 101 + (index % 4) };
-    return line('incident', { incident_id: sampleId(`incident ${index}`), title, ...owner });
+    return line('incident', { incident_id: sampleIncidentId(index), at_ms: createdMs(index), title, ...owner });
   });
   const alerts = Array.from({ length: 60 }, (_, index) => {
     const title = `${pick(ALERTS, `alert ${index}`)} on ${CLUSTERS[index % CLUSTERS.length]}`;
-    const incident = index >= 12 && { incident_id: sampleId(`incident ${index % INCIDENTS.length}`) };
+    const incident = index >= 12 && { incident_id: sampleIncidentId(index % INCIDENTS.length) };
     return line('alert', {
       alert_id: sampleId(`alert ${index}`),
       title,
@@ -265,7 +274,7 @@ export function sampleData(nowMs: number, { reporting = false } = {}): string[] 
     line('app_key', { app_key: DEMO_KEYS.withoutPermission }, 2),
     line('app_key', { app_key: DEMO_KEYS.expired, expires_at: nowSeconds - 86_400 }),
     line('app_key', { app_key: DEMO_KEYS.revoked, revoked: true }),
-    ...MEMBERS.map((name, index) => line('member', { member_id: 101 + index, name })),
+    ...MEMBERS.map((name, index) => line('member', { member_id: 101 + index, at_ms: BEGAN_MS, name })),
     ...Array.from({ length: HOSTS }, (_, index) => hostLines(index, nowMs, intervalMs)).flat(),
     ...incidentLines(nowMs),
     ...Array.from({ length: 12 }, (_, index) =>
@@ -273,7 +282,7 @@ export function sampleData(nowMs: number, { reporting = false } = {}): string[] 
         work_item_id: `wi-${1001 + index}`,
         version: 1 + (index % 4),
         title: pick(WORK_ITEMS, `work item ${index}`),
-        incident_id: sampleId(`incident ${index % INCIDENTS.length}`),
+        incident_id: sampleIncidentId(index % INCIDENTS.length),
       }),
     ),
     ...rumLines(nowSeconds),

@@ -135,7 +135,7 @@ export function eventFor(
 ): APIGatewayProxyEvent {
   const appKeys = [options.appKey ?? []].flat();
   const last = appKeys.at(-1);
-  const body = options.body === undefined ? null : JSON.stringify(options.body);
+  const body = options.body === undefined ? null : stringifyJson(options.body);
   const { rawBody = body } = options;
   const allHeaders = Object.entries({ 'Content-Type': 'application/json', ...options.headers }).map(
     ([name, value]) => [name, [value].flat()] as const,

@@ -59,7 +59,10 @@ const UNITS = {
   milliseconds: (given: string) => `in Sekunden, nicht in Millisekunden wie ${given}`,
 } as const;
 
-function fieldError({ field, schema, missing, illFormed, item, moreItems, wrongUnit }: FieldError): string {
+function fieldError(error: FieldError): string {
+  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
+  if (unsupported)
+    return `${field} gibt es hier nicht: ${unsupported.instead ? `stattdessen ${unsupported.instead} verwenden` : 'weglassen'}`;
   const unit = wrongUnit ? `, ${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
   const wanted = `${expected(schema)}${illFormed ? ' in wohlgeformtem Unicode' : ''}${unit}`;
   if (missing) return `${field} fehlt: erwartet wird ${wanted}`;
@@ -128,6 +131,8 @@ export const catalog: Catalog = {
     alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,
     endedAlertsUnnamed: () =>
       'is_active darf nur mit alert_ids oder alert_keys false sein: Alarme, die nicht offen sind, findet man nur damit.',
+    tooManyNamed: ({ fields, given, maximum }) =>
+      `${fields.join(' und ')} dürfen zusammen höchstens ${maximum} Elemente haben, nicht ${given}.`,
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `Nicht gefunden: ${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join(', ')}${andMore(more)}. Nichts wurde zusammengeführt.${unread > 0 ? ` Es können mehr sein: ${unread} Alerts wurden nicht nachgeschlagen.` : ''}`,

@@ -57,7 +57,10 @@ function expected({ type, format = '', enum: values, minimum, maximum, items = {
 
 const OTHER_UNIT = { seconds: 'milliseconds', milliseconds: 'seconds' } as const;
 
-function fieldError({ field, schema, missing, illFormed, item, moreItems, wrongUnit }: FieldError): string {
+function fieldError(error: FieldError): string {
+  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
+  if (unsupported)
+    return `${field} is not supported here: ${unsupported.instead ? `use ${unsupported.instead}` : 'leave it out'}`;
   const unit = wrongUnit
     ? `: it is in ${OTHER_UNIT[wrongUnit.unit]}, and ${wrongUnit.given} is in ${wrongUnit.unit}`
     : '';
@@ -123,6 +126,8 @@ export const catalog: Catalog = {
     alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,
     endedAlertsUnnamed: () =>
       'is_active may be false only with alert_ids or alert_keys: alerts that are not open are found by these alone.',
+    tooManyNamed: ({ fields, given, maximum }) =>
+      `${fields.join(' and ')} must have at most ${maximum} items together, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `Not found: ${named.map(({ kind, id }) => `${kind} ${id}`).join(', ')}${more > 0 ? ` and ${more} more` : ''}. Nothing was merged.${unread > 0 ? ` There may be more: ${unread} alerts were not looked up.` : ''}`,

@@ -66,7 +66,9 @@ const UNITS = {
   milliseconds: (given: string) => `单位为秒，而 ${given} 的单位是毫秒`,
 } as const;
 
-function fieldError({ field, schema, missing, illFormed, item, moreItems, wrongUnit }: FieldError): string {
+function fieldError(error: FieldError): string {
+  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
+  if (unsupported) return `此处不支持 ${field}，请${unsupported.instead ? `改用 ${unsupported.instead}` : '省略'}`;
   const unit = wrongUnit ? `，${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
   const wanted = `${mustBe(schema)}${illFormed ? '，且为格式正确的 Unicode' : ''}${unit}`;
   if (missing) return `${field} 为必填项，${wanted}`;
@@ -125,6 +127,7 @@ export const catalog: Catalog = {
       `${reasons.join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
     alertNotFound: ({ alertId }) => `告警 ${alertId} 不存在。`,
     endedAlertsUnnamed: () => 'is_active 仅在提供 alert_ids 或 alert_keys 时可为 false：已关闭的告警只能通过它们查询。',
+    tooManyNamed: ({ fields, given, maximum }) => `${fields.join(' 和 ')} 合计至多 ${maximum} 项，而不是 ${given} 项。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
     mergeTargetsNotFound: ({ named, more, unread }) =>
       `不存在：${named.map(({ kind, id }) => `${NOUNS[kind]} ${id}`).join('、')}${more > 0 ? `，另有 ${more} 项` : ''}。未合并任何告警。${unread > 0 ? `可能还有更多：${unread} 个告警未查找。` : ''}`,

@@ -8,6 +8,7 @@ import { openAlerts, queryOpenAlerts } from '../../table/open-alerts.ts';
 import { batchGet } from '../../table/read.ts';
 import { alertItemOf, readIncidentTitles } from '../alert-item.ts';
 import type { AlertItem } from '../alert-schema.ts';
+import type { Page } from '../list-pages.ts';
 import type { listAlerts } from './schema.ts';
 
 type AlertListRequest = RequestOf<typeof listAlerts>;
@@ -75,7 +76,7 @@ export async function readAlerts(
   account: Int64,
   request: AlertListRequest,
   after: string | undefined,
-): Promise<{ items: AlertItem[]; next: string | undefined }> {
+): Promise<Page<AlertItem>> {
   const candidates = await (isNamed(request) ? findNamed : findOpen)(table, account, request, after);
   const sign = request.asc ? 1 : -1;
   candidates.sort((a, b) => (a.place < b.place ? -sign : sign));

@@ -2,6 +2,17 @@ import type { Operation } from '../../http/operation.ts';
 import { alert, SEVERITIES } from '../../model/alert.ts';
 import { flag, objectId } from '../../shared/json.ts';
 import { alertItem, exampleAlert } from '../alert-schema.ts';
+import {
+  CURSOR_REFUSAL,
+  LIST_THROTTLE,
+  PAGE_NUMBER,
+  pageFields,
+  pageOf,
+  TRUE_ONLY_IF_SUPPORTED,
+} from '../list-schema.ts';
+
+/** Maximum alert ids and keys of a request, together. */
+export const MAX_NAMED = 100;
 
 export const listAlerts = {
   name: 'list-alerts',
@@ -13,6 +24,7 @@ export const listAlerts = {
     'Only alerts that were sent with an `alert_key` are open or ended. The list may be two seconds behind, and the incident of an alert ' +
     'as long as a large merge takes to move its alerts. A page has at most 4 MB.',
   tag: 'Incidents',
+  throttle: LIST_THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey'] },
     { actions: ['Query'], on: ['openAlerts'] },
@@ -22,18 +34,7 @@ export const listAlerts = {
     title: 'AlertListRequest',
     type: 'object',
     properties: {
-      limit: {
-        type: 'integer',
-        minimum: 1,
-        maximum: 100,
-        default: 20,
-        description: 'Maximum number of alerts in the page',
-      },
-      search_after_ctx: {
-        type: 'string',
-        description:
-          'The search_after_ctx of the previous page, unchanged, with the same filters; absent or empty for the first page. Never construct one',
-      },
+      ...pageFields('alerts'),
       asc: { ...flag, default: false, description: 'true: the earliest start first' },
       is_active: {
         ...flag,
@@ -44,26 +45,22 @@ export const listAlerts = {
         type: 'string',
         description: `Alerts of these severities, with commas between them: ${SEVERITIES.join(', ')}. Absent or empty: all`,
       },
-      alert_ids: { type: 'array', maxItems: 100, items: objectId, description: 'Alerts with any of these ids' },
+      alert_ids: { type: 'array', maxItems: MAX_NAMED, items: objectId, description: 'Alerts with any of these ids' },
       alert_keys: {
         type: 'array',
-        maxItems: 100,
+        maxItems: MAX_NAMED,
         items: alert.fields.alert_key.schema,
-        description: 'The last alert of each of these keys',
+        description: 'The last alert of each of these keys; with alert_ids at most 100 together',
       },
     },
   },
-  response: {
-    title: 'AlertList',
-    type: 'object',
-    required: ['items', 'has_next_page'],
-    properties: {
-      items: { type: 'array', items: alertItem, description: 'The alerts of the page' },
-      has_next_page: { ...flag, description: 'Whether alerts may follow' },
-      search_after_ctx: { type: 'string', description: 'For the next page; absent if none follows' },
-    },
-    additionalProperties: false,
+  unsupported: {
+    ...PAGE_NUMBER,
+    ...{ channel_ids: {}, integration_ids: {}, orderby: {} },
+    ever_muted: TRUE_ONLY_IF_SUPPORTED,
+    by_updated_at: TRUE_ONLY_IF_SUPPORTED,
   },
+  response: pageOf('AlertList', alertItem, 'alerts'),
   example: {
     request: { alert_keys: [exampleAlert.alert_key] },
     data: { items: [exampleAlert], has_next_page: false },
@@ -74,18 +71,19 @@ export const listAlerts = {
       explanation: { name: 'endedAlertsUnnamed', values: undefined },
     },
     {
+      summary: 'More than 100 ids and keys',
+      explanation: {
+        name: 'tooManyNamed',
+        values: { fields: ['alert_ids', 'alert_keys'], given: 101, maximum: MAX_NAMED },
+      },
+    },
+    {
       summary: 'An unknown severity',
       explanation: {
         name: 'invalidFields',
         values: { fieldErrors: [{ field: 'alert_severity', schema: { type: 'string', enum: SEVERITIES } }] },
       },
     },
-    {
-      summary: 'The cursor is of another account or of other filters',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'search_after_ctx', schema: { type: 'string', format: 'filtered-cursor' } }] },
-      },
-    },
+    CURSOR_REFUSAL,
   ],
 } as const satisfies Operation;

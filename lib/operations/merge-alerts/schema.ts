@@ -62,7 +62,7 @@ export const mergeAlerts = {
   example: {
     request: {
       alert_ids: ['23a5a8cc741f9d42df78f93f', 'd3afd55730b974e815f545aa'],
-      incident_id: '40637f096ece1da9c808ecde',
+      incident_id: '696648d86ece1da9c808ecde',
       comment: 'same cause',
     },
     data: null,

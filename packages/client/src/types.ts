@@ -552,7 +552,7 @@ export interface AlertListRequest {
    */
   alert_ids?: string[];
   /**
-   * The last alert of each of these keys
+   * The last alert of each of these keys; with alert_ids at most 100 together
    *
    * @maxItems 100
    */
@@ -651,6 +651,138 @@ export interface AlertInfoRequest {
    * Identifier of the alert
    */
   alert_id: string;
+}
+export interface ListIncidentsRequest {
+  /**
+   * Maximum number of incidents in the page; from 1 to 100; default 20
+   */
+  limit?: number;
+  /**
+   * The search_after_ctx of the previous page, unchanged, with the same filters; absent or empty for the first page. Never construct one
+   */
+  search_after_ctx?: string;
+  /**
+   * true: the lowest id first
+   */
+  asc?: boolean;
+  /**
+   * Incidents with any of these ids
+   *
+   * @maxItems 100
+   */
+  incident_ids?: string[];
+  /**
+   * Only those whose title contains this, in either letter case
+   */
+  query?: string;
+  /**
+   * Created then or later: Unix time in seconds. Requires end_time; from 0 to 99999999999
+   */
+  start_time?: number | bigint;
+  /**
+   * Created before then: Unix time in seconds, after start_time; from 0 to 99999999999
+   */
+  end_time?: number | bigint;
+}
+/**
+ * Absent if there is no such member
+ */
+export interface IncidentOwner {
+  /**
+   * Identifier, for `owner_id` of merges
+   */
+  member_id: number | bigint;
+  /**
+   * Name
+   */
+  member_name: string;
+}
+export interface IncidentInfo {
+  /**
+   * The account that the incident belongs to
+   */
+  account_id: number | bigint;
+  /**
+   * Identifier, for merges
+   */
+  incident_id: string;
+  /**
+   * Member id of the owner; 0: none
+   */
+  owner_id: number | bigint;
+  /**
+   * Time of its first record: Unix time in seconds
+   */
+  created_at?: number;
+  owner?: IncidentOwner;
+  /**
+   * When its title or owner was last changed: Unix time in seconds
+   */
+  updated_at?: number;
+  /**
+   * Title
+   */
+  title: string;
+}
+export interface IncidentList {
+  /**
+   * The incidents of the page
+   */
+  items: IncidentInfo[];
+  /**
+   * Whether incidents may follow
+   */
+  has_next_page: boolean;
+  /**
+   * For the next page; absent if none follows
+   */
+  search_after_ctx?: string;
+}
+export interface MemberListRequest {
+  /**
+   * Maximum number of members in the page; from 1 to 100; default 20
+   */
+  limit?: number;
+  /**
+   * The search_after_ctx of the previous page, unchanged, with the same filters; absent or empty for the first page. Never construct one
+   */
+  search_after_ctx?: string;
+  /**
+   * Only those whose name contains this, in either letter case
+   */
+  query?: string;
+}
+export interface MemberItem {
+  /**
+   * The account that the member belongs to
+   */
+  account_id: number | bigint;
+  /**
+   * Identifier, for `owner_id` of merges
+   */
+  member_id: number | bigint;
+  /**
+   * Name
+   */
+  member_name: string;
+  /**
+   * Time of its last record: Unix time in seconds
+   */
+  updated_at?: number;
+}
+export interface MemberList {
+  /**
+   * The members of the page
+   */
+  items: MemberItem[];
+  /**
+   * Whether members may follow
+   */
+  has_next_page: boolean;
+  /**
+   * For the next page; absent if none follows
+   */
+  search_after_ctx?: string;
 }
 export interface MergeAlertsRequest {
   /**
@@ -869,6 +1001,8 @@ export const PATHS = {
   sendNotification: '/feed/alertmanager',
   listAlerts: '/alert/list',
   getAlert: '/alert/info',
+  listIncidents: '/incident/list',
+  listMembers: '/member/list',
   mergeAlerts: '/alert/merge',
 } as const;
 
@@ -888,6 +1022,10 @@ export interface PlainMethods {
   listAlerts(request?: AlertListRequest, options?: CallOptions): Promise<AlertList>;
   /** Read an alert by its id. */
   getAlert(request: AlertInfoRequest, options?: CallOptions): Promise<AlertItem>;
+  /** List incidents, such as to merge alerts into one. */
+  listIncidents(request?: ListIncidentsRequest, options?: CallOptions): Promise<IncidentList>;
+  /** List members, such as to name the owner of an incident. */
+  listMembers(request?: MemberListRequest, options?: CallOptions): Promise<MemberList>;
 }
 
 /** The operations as commands. */
@@ -899,6 +1037,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","isIdempotent":false},
   "list-alerts": {"method":"listAlerts","summary":"List open alerts","isIdempotent":false},
   "get-alert": {"method":"getAlert","summary":"Read an alert by its id","isIdempotent":false},
+  "list-incidents": {"method":"listIncidents","summary":"List incidents, such as to merge alerts into one","isIdempotent":false},
+  "list-members": {"method":"listMembers","summary":"List members, such as to name the owner of an incident","isIdempotent":false},
   "merge-alerts": {"method":"mergeAlerts","summary":"Merge alerts into an incident","isIdempotent":true},
 };
 

@@ -30,6 +30,7 @@ const VALUES: Explanations = {
   noItemTaken: { reasons: ['records[17]: kind'], more: 7 },
   alertNotFound: { alertId: 'abc' },
   endedAlertsUnnamed: undefined,
+  tooManyNamed: { fields: ['alert_ids', 'alert_keys'], given: 101, maximum: 100 },
   rumResourceNotFound: undefined,
   alertsTooLarge: { named: ['abc'], more: 7 },
   incidentTooLarge: { incidentId: '64f000000000000000000001' },

@@ -10,8 +10,8 @@ import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.
 import validateDelete from '../../../lib/operations/delete-work-item/validate-delete-work-item.ts';
 
 const check = {
-  browse: validateMiddleware(browseFleet.request, validateBrowse, checkScanLimit),
-  delete: validateMiddleware(deleteWorkItem.request, validateDelete),
+  browse: validateMiddleware(browseFleet, validateBrowse, checkScanLimit),
+  delete: validateMiddleware(deleteWorkItem, validateDelete),
 };
 
 /** The message for a body; undefined when it passes. */

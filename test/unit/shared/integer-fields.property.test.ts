@@ -34,7 +34,7 @@ function outcomeOf(number: string, { name, request, example, field }: (typeof PA
   const call = { event: { headers: { 'Content-Type': 'application/json' }, body: text } } as unknown as ApiRequest;
   try {
     bodyMiddleware({ maxBodyBytes: 2 ** 20 }).before?.(call);
-    validateMiddleware(request, validate).before?.(call);
+    validateMiddleware({ request }, validate).before?.(call);
     return String((call.event.body as unknown as Record<string, unknown>)[field]);
   } catch (error) {
     if (error instanceof ApiError) return error.code;

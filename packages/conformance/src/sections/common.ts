@@ -40,6 +40,47 @@ export const refuses =
     for (const value of values) invalid(await api.call(path, { ...otherFields, [field]: value }), field);
   };
 
+/** Fields that a list does not have: each is refused by a message that names it, unless its value does not matter. @param fields the values that do not */
+export const refusesUnsupported =
+  (path: string, fields: Readonly<Record<string, unknown[]>>): Check =>
+  async (api) => {
+    const bodyOf = (value: (harmless: unknown[]) => unknown) =>
+      Object.fromEntries(Object.entries(fields).map(([name, harmless]) => [name, value(harmless)]));
+    for (const value of ['x', 2, [0], {}]) {
+      const answer = await api.call(
+        path,
+        bodyOf(() => value),
+      );
+      for (const field of [...Object.keys(fields), 'search_after_ctx']) invalid(answer, field);
+    }
+    for (const value of [null, '', []])
+      data(
+        await api.call(
+          path,
+          bodyOf(() => value),
+        ),
+      );
+    data(
+      await api.call(
+        path,
+        bodyOf((harmless) => harmless[0]),
+      ),
+    );
+    data(await api.call(path, { p: fields.p?.at(-1) }));
+  };
+
+/** A cursor continues the list, of the same account and filters only. @param other filters of another list @returns both pages */
+export async function continues(api: ApiClient, path: string, body: object, other: object): Promise<[Item, Item]> {
+  const first = data(await api.call(path, body));
+  const { search_after_ctx } = first;
+  const again = { ...body, search_after_ctx };
+  const second = data(await api.call(path, again));
+  const as = api.need('otherKey');
+  for (const [changed, options] of [[{ ...again, ...other }], [again, { as }]] as const)
+    invalid(await api.call(path, changed, options), 'search_after_ctx');
+  return [first, second];
+}
+
 /** Each filter finds exactly the right hosts. */
 export const finds =
   (...filters: (Filter & { cursor?: string })[]): Check =>

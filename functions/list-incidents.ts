@@ -1,0 +1,4 @@
+import { createDeps } from '../lib/deps.ts';
+import { createHandler } from '../lib/operations/list-incidents/handler.ts';
+
+export const handler = createHandler(await createDeps({ connections: 1 }));
