@@ -38,6 +38,16 @@ export function orderOfTime(atMs: number): Order {
   return order;
 }
 
+/** The next order after one. */
+export function nextOrder(order: Order): Order {
+  const next = Buffer.from(order);
+  for (let index = next.length - 1; index >= 0; index -= 1) {
+    next[index] = ((next[index] as number) + 1) % 256;
+    if (next[index] !== 0) break;
+  }
+  return next;
+}
+
 /** The order of the same record if its change had happened at another time. */
 export const orderAt = (atMs: number, order: Order): Order =>
   Buffer.concat([orderOfTime(atMs), order.subarray(TIME_BYTES)]);

@@ -143,10 +143,10 @@ onSchedules(
       const isOpen = last.sent.alert_status !== 'Ok';
       const key = rowsOf('alertKey', items).find(({ sk }) => sk === alertKey);
       const alerts = alertRows().filter(({ alert_key }) => alert_key === alertKey);
-      const open = alerts.filter(({ open_partition }) => open_partition !== undefined);
+      const open = alerts.filter(({ index_partition }) => index_partition !== undefined);
       expect([key?.is_open, open.map(({ alert_id }) => alert_id)]).toEqual([isOpen, isOpen ? [key?.alert_id] : []]);
-      for (const { open_at, ended_at_ms } of alerts)
-        expect([open_at === undefined]).toEqual([ended_at_ms !== undefined]);
+      for (const { index_place, ended_at_ms } of alerts)
+        expect([index_place === undefined]).toEqual([ended_at_ms !== undefined]);
       const { title, labels, alert_severity } = alerts.find(({ alert_id }) => alert_id === key?.alert_id) ?? {};
       if (title !== 'named') expect([title, labels]).toEqual([last.sent.title, last.sent.labels]);
       if (isOpen) expect(alert_severity).toBe(last.sent.alert_status ?? 'Warning');

@@ -15,7 +15,7 @@ export const listAlerts = {
   tag: 'Incidents',
   grants: [
     { actions: ['GetItem'], on: ['appKey'] },
-    { actions: ['Query'], on: ['openAlerts'] },
+    { actions: ['Query'], on: ['alertIndex'] },
     { actions: ['BatchGetItem'], on: ['alert', 'alertKey', 'incident'] },
   ],
   request: {

@@ -103,7 +103,7 @@ export function* problemsOf(world: World, entries: readonly EntryWithMoves[], pl
   if (Object.keys(head?.pending ?? {}).length > 0) yield 'a pending entry';
   for (const { sequence, incident_id } of ofKind('idempotency', items))
     if (!exists(keys.historyEntry(account, incident_id, sequence))) yield 'an Idempotency-Key of an absent entry';
-  const open = ofKind('alert', items).flatMap(({ alert_key, open_at }) => (open_at && alert_key) || []);
+  const open = ofKind('alert', items).flatMap(({ alert_key, index_place }) => (index_place && alert_key) || []);
   if (new Set(open).size < open.length) yield 'two alerts of a key are open';
 }
 

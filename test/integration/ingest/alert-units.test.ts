@@ -13,7 +13,7 @@ import { TableDouble } from '../../table-double/table-double.ts';
 import type { Item } from '../../table-double/values.ts';
 
 const NOW = 1_795_000_000_123;
-const INDEXED = ['open_partition', 'open_at'];
+const INDEXED = ['index_partition', 'index_place'];
 
 /** A table in memory, and the write units that its requests have taken. */
 function newMeteredTable() {

@@ -149,7 +149,7 @@ it('an alert whose key has ended opens by no earlier record, whichever row has t
   await put(table, open, open);
   await scene.repair();
   expect(await stored(table, open)).toMatchObject({ ended_at_ms: NOW + 12 });
-  expect([await stored(table, open), await stored(table, alert)].map((row) => 'open_at' in row)).toEqual([
+  expect([await stored(table, open), await stored(table, alert)].map((row) => 'index_place' in row)).toEqual([
     false,
     false,
   ]);
