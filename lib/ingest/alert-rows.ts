@@ -5,10 +5,11 @@
 import { hash } from 'node:crypto';
 import { type AlertKeyRow, type AlertRow, isOpenAlert, alert as model } from '../model/alert.ts';
 import { ordersOf } from '../model/fields.ts';
-import { isBefore, type Order } from '../model/order.ts';
+import { isBefore, type Order, orderWithoutRecord } from '../model/order.ts';
+import type { Int64 } from '../shared/json.ts';
 import { alertIndex } from '../table/alert-index.ts';
 import type { Table } from '../table/client.ts';
-import { all, EXISTS, expression, IS_NEW } from '../table/expression.ts';
+import { all, EXISTS, expression, IS_NEW, is } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { getRow, getStoredRow } from '../table/read.ts';
 import { transact, transactNamed, updateAction } from '../table/write.ts';
@@ -21,6 +22,7 @@ import {
   severityOf,
   stateOf,
   stateWrite,
+  ttlAfterEnd,
   ttlOfEnd,
   writesOf,
 } from './alert-writes.ts';
@@ -150,6 +152,30 @@ const isOfEarlierEpisode = (
   { sent: { ended_at_ms } }: IngestRecord,
   { start_given, started_at_ms = 0 }: Pick<AlertRow, 'start_given' | 'started_at_ms'>,
 ) => start_given === true && ended_at_ms !== undefined && Number(ended_at_ms) < started_at_ms;
+
+/**
+ * Ends an open alert of which no record has come, unless one has come since its row was read. A record that is later than the end opens another
+ * one; an earlier one does nothing.
+ */
+export async function endSilentAlert(
+  table: Table,
+  account: Int64,
+  row: Pick<AlertRow, 'alert_id' | 'alert_key' | 'key_order' | 'alert_severity' | 'started_at_ms'>,
+  silentAtMs: number,
+  options?: WriteOptions,
+): Promise<boolean> {
+  const { alert_id, alert_key, key_order, started_at_ms = 0 } = row;
+  if (alert_key === undefined || key_order === undefined) return false;
+  const order = orderWithoutRecord(silentAtMs, key_order);
+  const ttl = ttlAfterEnd(Math.max(silentAtMs, started_at_ms), options);
+  const end = stateWrite(order, { ...endOf(account, row, silentAtMs, ttl), event: 'AlertSilent' });
+  const isOpen = all(is('alert_id', alert_id), is('is_open', true));
+  const failed = await transact(table, [
+    keyAction(account, alert_key, { alert_id, is_open: false, ttl, row_order: order }, isOpen),
+    updateAction(keys.alert(account, alert_id), updateOf([end]), all(EXISTS, is('key_order', key_order))),
+  ]);
+  return failed === undefined;
+}
 
 /** Writes an alert that was exported, under its id. It is the last one of its key unless the key has a later one, or one that is open. */
 async function restoreAlert(table: Table, record: IngestRecord, options: WriteOptions): Promise<boolean> {

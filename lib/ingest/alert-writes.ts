@@ -1,7 +1,7 @@
 /** What records write to the row of an alert and, of one that has a key, to the row of that key. */
 import { type AlertKeyRow, type AlertRow, alert as model, type Severity } from '../model/alert.ts';
 import { type NamesOf, namesOf, pick } from '../model/fields.ts';
-import { type Order, orderAt, sentOf, ttlOf } from '../model/order.ts';
+import { type Order, orderAt, sentOf, ttlAfter } from '../model/order.ts';
 import type { Int64 } from '../shared/json.ts';
 import { SETTINGS } from '../shared/settings.ts';
 import { alertIndex } from '../table/alert-index.ts';
@@ -84,8 +84,9 @@ export function stateOf(record: IngestRecord, alert_id: string, ttl: number | un
 }
 
 /** When the rows of an alert and of its key expire. @param order of the record that told its end last */
-export const ttlOfEnd = (order: Order, { endedAlertDays = SETTINGS.endedAlertDays.default }: WriteOptions = {}) =>
-  ttlOf(order, endedAlertDays);
+export const ttlOfEnd = (order: Order, options?: WriteOptions) => ttlAfterEnd(sentOf(order), options);
+export const ttlAfterEnd = (atMs: number, { endedAlertDays = SETTINGS.endedAlertDays.default }: WriteOptions = {}) =>
+  ttlAfter(atMs, endedAlertDays);
 
 /** The state that an open alert has when it ends: not before its start. */
 export function endOf(account: Int64, row: Started, endedAtMs: number, ttl: number): StateChange {

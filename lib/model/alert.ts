@@ -121,6 +121,9 @@ const fields = {
 
 export const alert = { groups, fields } as const;
 
+/** Openings, ends, and ends by silence, which are published as `AlertResolved` with a reason. */
+export const ALERT_EVENTS = ['AlertTriggered', 'AlertResolved', 'AlertSilent'] as const;
+
 export interface AlertRow extends RowOf<typeof fields>, OrdersOf<typeof groups> {
   /** Partition and sort key in the index of alerts, of one that has a key. */
   index_partition?: string;
@@ -131,8 +134,8 @@ export interface AlertRow extends RowOf<typeof fields>, OrdersOf<typeof groups> 
   moved_from?: string;
   /** Once a merge has taken it: the incident that the feed named last; absent: none. Until then `incident_id` is. */
   feed_incident?: string;
-  /** The event that the latest write of the row publishes; other writes remove it. `AlertSilent`: `AlertResolved` without a record. */
-  event?: 'AlertTriggered' | 'AlertResolved' | 'AlertSilent';
+  /** What the latest write of the row publishes; other writes remove it. */
+  event?: (typeof ALERT_EVENTS)[number];
   /** Unix seconds after which DynamoDB may remove it, with the row of its key if it is the last one of that; absent while it is open. */
   ttl?: number;
 }
