@@ -58,6 +58,11 @@ const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
   },
   {
     rule: 'IAM5[Resource::*]',
+    paths: /^end-silent-alerts\/Role\/DefaultPolicy\/Resource$/,
+    reason: 'cloudwatch:GetMetricData has no resources.',
+  },
+  {
+    rule: 'IAM5[Resource::*]',
     paths: /^Operator\/Resource$/,
     reason: 'These actions of CloudWatch and CloudWatch Logs have no resources, or are for lists.',
   },

@@ -21,6 +21,7 @@ const MEMORY_MB: PerFunction = {
   // Work in bulk: a whole vCPU.
   'finish-merges': 1_769,
   'ingest-records': 1_769,
+  'end-silent-alerts': 1_769,
   ...ofOperations('memoryMb'),
 };
 

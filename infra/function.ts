@@ -7,8 +7,8 @@ import { type BundlingOptions, Charset, NodejsFunction, OutputFormat } from 'aws
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { SETTINGS } from '../lib/shared/settings.ts';
+import { ALERT_INDEX } from '../lib/table/alert-index.ts';
 import { leadingKeysOf } from '../lib/table/grant.ts';
-import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
 import { memoryMbOf, reservedExecutions } from './function-settings.ts';
 import { type FunctionName, GRANTS } from './grants.ts';
 import { aliases } from './replaced-modules.ts';
@@ -106,7 +106,7 @@ const grantsOn = ({ tableArn }: ITableV2, name: FunctionName) =>
     const { actions, on, attributes } = grant;
     return new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),
-      resources: [on.includes('openAlerts') ? `${tableArn}/index/${OPEN_ALERTS_INDEX.name}` : tableArn],
+      resources: [on.includes('alertIndex') ? `${tableArn}/index/${ALERT_INDEX.name}` : tableArn],
       conditions: {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(grant) },
         ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),

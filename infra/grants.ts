@@ -15,6 +15,7 @@ export type FunctionName =
   | OperationName
   | 'finish-merges'
   | 'ingest-records'
+  | 'end-silent-alerts'
   | 'relay'
   | 'usage-key-authorizer'
   | 'fallback-route'
@@ -38,6 +39,13 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
     { actions: ['UpdateItem'], on: ['hostStatus', 'incident', 'alert', 'alertKey', 'lastRecord'] },
     { actions: ['DeleteItem'], on: ['host', 'hostStatus'] },
     { actions: ['ConditionCheckItem'], on: ['retirement'] },
+  ],
+  'end-silent-alerts': [
+    { actions: ['GetItem'], on: ['account'] },
+    { actions: ['Query'], on: ['listedAccount'] },
+    { actions: ['Query'], on: ['alertIndex'] },
+    { actions: ['BatchGetItem'], on: ['alert'] },
+    { actions: ['UpdateItem'], on: ['alert', 'alertKey'] },
   ],
   relay: [{ actions: ['GetItem'], on: ['historyEntry'] }],
   'usage-key-authorizer': [

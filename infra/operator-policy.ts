@@ -3,8 +3,8 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Effect, ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
+import { ALERT_INDEX } from '../lib/table/alert-index.ts';
 import { patterns } from '../lib/table/keys.ts';
-import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
 import { logGroupPrefix } from './function.ts';
 
 export interface OperatorPolicyProps {
@@ -39,7 +39,7 @@ export function createOperatorPolicy(
         ),
         [table.tableArn],
       ),
-      allow(['dynamodb:Query'], [`${table.tableArn}/index/${OPEN_ALERTS_INDEX.name}`]), // alert list, console
+      allow(['dynamodb:Query'], [`${table.tableArn}/index/${ALERT_INDEX.name}`]), // alert list, console
       // Rows of the audit are only added. IAM cannot tell a `PutItem` that adds one from one that replaces it: SECURITY.md.
       new PolicyStatement({
         effect: Effect.DENY,

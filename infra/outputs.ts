@@ -40,6 +40,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
 }
 
 export interface OutputProps extends Pick<ServiceApi, 'url' | 'domain' | 'accountPlan' | 'accessLog'> {
+  readonly settings: DeploymentSettings;
   readonly table: ITableV2;
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
@@ -66,7 +67,7 @@ const CONSOLES = {
 
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
 export function addOutputs(stack: Stack, props: OutputProps): void {
-  const { mergeQueue, ingestQueues, relay, domain, dashboard } = props;
+  const { mergeQueue, ingestQueues, relay, domain, dashboard, settings } = props;
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
   add('Url', props.url, 'Base address of the API');
@@ -83,6 +84,7 @@ export function addOutputs(stack: Stack, props: OutputProps): void {
     'Policy that only allows sending to FeedUrl',
   );
   add('FeedRefusedUrl', ingestQueues.refused.queueUrl, 'Queue of refused records, with reasons');
+  add('EndedAlertDays', String(settings.endedAlertDays), 'Days for which ended alerts are kept');
   add('EventBusName', relay.bus.eventBusName, 'Event bus: docs/events.md');
   add('RelayEventsUrl', relay.eventsQueue.queueUrl, 'Queue of events that wait for the bus');
   add('RelayDeadLettersUrl', relay.deadLetters.queueUrl, 'Queue of changes that could not be relayed');

@@ -69,6 +69,11 @@ export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, s
 
 export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: QueueAlarmsProps): void {
   const { queue, refused, events } = ingestQueues;
+  alarms.ticket('SilenceFailing', {
+    description: 'Alerts of which no record comes stay open',
+    metric: functions['end-silent-alerts'].metricErrors({ period: Duration.hours(1) }),
+    periods: 2,
+  });
   // While writes are frozen, the feed waits by intention.
   if (!settings.writesFrozen && !settings.standby) {
     alarms.page('FeedBehind', {

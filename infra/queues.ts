@@ -3,7 +3,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
-import { AccountPrincipal, ManagedPolicy, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { AccountPrincipal, ManagedPolicy, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import { Queue, QueueEncryption, type QueueProps as QueueOptions } from 'aws-cdk-lib/aws-sqs';
@@ -83,6 +83,13 @@ export class MergeQueue extends Construct {
   }
 }
 
+const SILENCE = {
+  /** An alert that has become silent ends at most this late. */
+  interval: Duration.hours(1),
+  /** It reads the rows of all open alerts. */
+  timeout: Duration.minutes(15),
+} as const;
+
 const RECORDS = {
   /** Writing a batch takes seconds, or longer if the table is throttled. */
   timeout: Duration.minutes(1),
@@ -153,6 +160,23 @@ export class IngestQueues extends Construct {
     });
     ingestRecords.addEventSource(source);
     this.events = eventCounts(source);
+
+    const endSilentAlerts = create(
+      'end-silent-alerts',
+      'End alerts of which no record has come for long',
+      SILENCE.timeout,
+      {
+        INGEST_URL: this.queue.queueUrl,
+      },
+    );
+    // The age of the oldest message of the queue. The action has no resources.
+    endSilentAlerts.addToRolePolicy(new PolicyStatement({ actions: ['cloudwatch:GetMetricData'], resources: ['*'] }));
+    new Rule(this, 'Silence', {
+      description: 'End alerts of which no record has come for long',
+      enabled: !(settings.writesFrozen || settings.standby),
+      schedule: Schedule.rate(SILENCE.interval),
+      targets: [new FunctionTarget(endSilentAlerts, { retryAttempts: 0 })],
+    });
   }
 
   /** Lets a function send to a queue, and gives it the queue's address. */

@@ -6,6 +6,8 @@ import { type Function as LambdaFunction, StartingPosition } from 'aws-cdk-lib/a
 import { DynamoEventSource, SqsDlq, SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import { ALERT_EVENTS } from '../lib/model/alert.ts';
+
 import type { CreateFunction } from './function.ts';
 import { createQueue } from './queues.ts';
 import { COUNTED, type EventCounts, eventCounts } from './stack-metrics.ts';
@@ -22,7 +24,7 @@ const NEW_IMAGES = [
   { kind: { S: ['merge', 'merge_undone'] }, merge_id: { S: ANY_VALUE } }, // an entry of an incident's history
   { completed: { M: { sequence: { N: ANY_VALUE } } } }, // the log head, when a large entry is finished
   { deleted_at_ms: { N: ANY_VALUE } }, // a deleted work item
-  { event: { S: ['AlertTriggered', 'AlertResolved'] } }, // an alert that a record has opened or ended
+  { event: { S: ALERT_EVENTS } }, // an alert that a record or silence has opened or ended
   { command: { S: ANY_VALUE }, result: { S: ANY_VALUE } }, // an operator's command
 ];
 

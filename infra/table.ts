@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-dynamodb';
 import { Schedule } from 'aws-cdk-lib/aws-events';
 import { Construct } from 'constructs';
-import { OPEN_ALERTS_INDEX } from '../lib/table/open-alerts.ts';
+import { ALERT_INDEX } from '../lib/table/alert-index.ts';
 import { type DeploymentSettings, DeploymentSettingsError } from './stack-settings.ts';
 import { TABLE } from './table-definition.ts';
 
@@ -38,10 +38,10 @@ export function createServiceTable(scope: Construct, settings: DeploymentSetting
     sortKey: { name: TABLE.sortKey, type: AttributeType.STRING },
     globalSecondaryIndexes: [
       {
-        indexName: OPEN_ALERTS_INDEX.name,
-        partitionKey: { name: OPEN_ALERTS_INDEX.partitionKey, type: AttributeType.STRING },
-        sortKey: { name: OPEN_ALERTS_INDEX.sortKey, type: AttributeType.STRING },
-        projectionType: ProjectionType[OPEN_ALERTS_INDEX.projection],
+        indexName: ALERT_INDEX.name,
+        partitionKey: { name: ALERT_INDEX.partitionKey, type: AttributeType.STRING },
+        sortKey: { name: ALERT_INDEX.sortKey, type: AttributeType.STRING },
+        projectionType: ProjectionType[ALERT_INDEX.projection],
       },
     ],
     timeToLiveAttribute: TABLE.timeToLive,

@@ -80,6 +80,7 @@ const alertEvent = (description: string, sample: object): EventDescription => ({
   optional: {
     alert_severity: { enum: SEVERITIES },
     incident_id: objectId,
+    reason: { const: 'silent', description: 'It ended since no record came for long, and not by one' },
     labels_cut: { const: true, description: 'Labels are left out that would make the event larger than 64 KB' },
   },
   sample: {

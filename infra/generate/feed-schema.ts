@@ -68,6 +68,7 @@ const RULES: Readonly<Record<string, object>> = {
       },
       { required: ['alert_key'], properties: { alert_id: false } },
     ],
+    anyOf: [{ required: ['title'] }, { required: ['alert_status'], properties: { alert_status: { const: 'Ok' } } }],
     ...NAMES_INCIDENT,
   },
   incident: NAMES_INCIDENT,

@@ -155,8 +155,10 @@ function deletedEvent(
 const MAX_DETAIL_BYTES = 64_000;
 
 function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefined {
-  const { event: type, key_order, alert_id, alert_key, alert_severity, title, incident_id } = row;
-  if (type === undefined || key_order === undefined) return undefined;
+  const { event: told, key_order, alert_id, alert_key, alert_severity, title, incident_id } = row;
+  if (told === undefined || key_order === undefined) return undefined;
+  const isSilent = told === 'AlertSilent';
+  const type = isSilent ? 'AlertResolved' : told;
   const common = { account, atMs: timeOf(key_order), by: RECORD, dedupKey: alert_id, cause: { command: RECORD } };
   const event = createEvent(type, common, {
     alert_id,
@@ -166,6 +168,7 @@ function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefi
     incident_id,
     start_time: secondsOf(row.started_at_ms),
     end_time: secondsOf(row.ended_at_ms),
+    reason: isSilent ? 'silent' : undefined,
   });
   const bytes = Buffer.byteLength(stringifyJson({ ...event.detail, labels: {}, labels_cut: true }));
   const { labels, isCut } = labelsWithin(row.labels ?? {}, MAX_DETAIL_BYTES - bytes);

@@ -5,7 +5,7 @@ import type { Settings } from '../shared/settings.ts';
 import { withSignal } from '../table/client.ts';
 import { all, attribute, expression, isBelow } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { getRow } from '../table/read.ts';
+import { getStoredRow } from '../table/read.ts';
 import type { RateCountRow } from '../table/rows.ts';
 import { settle, updateRow } from '../table/write.ts';
 import { callerOf } from './app-keys.ts';
@@ -108,7 +108,7 @@ export function createRateLimiter(
           { ReturnValues: 'ALL_NEW', ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
         ),
       async verify(table) {
-        const row = await getRow(table, key);
+        const row = await getStoredRow(table, key);
         return isCounted(row) ? { done: true, row } : undefined;
       },
     });
@@ -132,7 +132,7 @@ export function createRateLimiter(
     async peek(account: Int64): Promise<readonly WindowState[]> {
       const atMs = now();
       const key = keys.rateCount(account, name, windowIndex(outer, atMs));
-      return windowsAt(atMs, await getRow(table, key));
+      return windowsAt(atMs, await getStoredRow(table, key));
     },
 
     /**

@@ -1,23 +1,35 @@
 /**
  * Writes alerts: the row of an alert and, of one that has a key, the row of that key, which decides whether the key has an open alert.
- * Opening and ending write both in one transaction. A record that changes an open alert writes only the row of the alert.
+ * What a record writes to both is one transaction. A record that changes an open alert writes only the row of the alert.
  */
 import { hash } from 'node:crypto';
-import { type AlertKeyRow, alert as model } from '../model/alert.ts';
-import { type NamesOf, namesOf, ordersOf, pick } from '../model/fields.ts';
-import { isBefore, type Order, orderAt, sentOf, ttlOf } from '../model/order.ts';
+import { type AlertKeyRow, type AlertRow, isOpenAlert, alert as model } from '../model/alert.ts';
+import { ordersOf } from '../model/fields.ts';
+import { isBefore, type Order, orderWithoutRecord } from '../model/order.ts';
+import type { Int64 } from '../shared/json.ts';
+import { alertIndex } from '../table/alert-index.ts';
 import type { Table } from '../table/client.ts';
-import { all, EXISTS, expression, IS_NEW, is, set } from '../table/expression.ts';
+import { all, EXISTS, expression, IS_NEW, is } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
-import { openAlerts } from '../table/open-alerts.ts';
-import { getRow } from '../table/read.ts';
-import { type Action, transact, transactNamed, updateAction, updateRow } from '../table/write.ts';
-import { areAsRead, type GroupWrite, laterWrites, latestWrites, updateOf, writeGroups } from './group-writes.ts';
-import { type Found, fieldsOf, keyOf } from './record-rows.ts';
+import { getRow, getStoredRow } from '../table/read.ts';
+import { transact, transactNamed, updateAction } from '../table/write.ts';
+import {
+  endOf,
+  isEnd,
+  isKeyAsRead,
+  type KeyState,
+  keyAction,
+  severityOf,
+  stateOf,
+  stateWrite,
+  ttlAfterEnd,
+  ttlOfEnd,
+  writesOf,
+} from './alert-writes.ts';
+import { areAsRead, laterWrites, latestWrites, updateOf, writeGroups } from './group-writes.ts';
+import { keyOf, type WriteOptions } from './record-rows.ts';
 import type { IngestRecord } from './records.ts';
 
-/** The row of a key is kept for this time after its alert has ended, or its end was told again. */
-export const KEY_DAYS = 400;
 /** How many records of a key in a batch are written: the latest. Each waits for the one before, and may take a transaction. */
 const MAX_RECORDS_OF_KEY = 100;
 
@@ -26,63 +38,30 @@ export async function writeAlert(
   table: Table,
   records: readonly IngestRecord[],
   latest: IngestRecord,
-  found?: Found,
+  options: WriteOptions,
 ): Promise<boolean> {
   const { alert_id, alert_key } = latest.sent;
+  const { found, ...others } = options;
   if (alert_key === undefined)
     return writeGroups(table, keyOf(latest.sent), latestWrites(records.flatMap(writesOf)), { found });
-  if (alert_id !== undefined) return restoreAlert(table, latest);
+  if (alert_id !== undefined) return restoreAlert(table, latest, options);
   let isChanged = false;
   const inOrder = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
   for (const record of inOrder.slice(-MAX_RECORDS_OF_KEY))
-    isChanged = (await writeOfKey(table, record, records.length === 1 ? found : undefined)) || isChanged;
+    isChanged = (await writeOfKey(table, record, records.length === 1 ? options : others)) || isChanged;
   return isChanged;
 }
 
-const CONTENT = namesOf(model.fields, { stored: 'content' });
-const INCIDENT = namesOf(model.fields, { stored: 'incident' });
-
-/** What any record replaces: the content and, until a merge has taken the alert (`moved_sequence`), its incident. */
-function writesOf({ sent, atMs, order, orders }: IngestRecord): GroupWrite[] {
-  const { incident_id, incident_at_ms = atMs } = sent;
-  const { alert_id, ...fields } = fieldsOf(sent);
-  const content = { ...pick(fields, CONTENT), event: undefined, ...(alert_id !== undefined && { alert_id }) };
-  const writes: GroupWrite[] = [{ orderName: model.groups.content.order, order, fields: content }];
-  // A merge, or its undo, may have left the alert in none, which an export says by its order.
-  if (incident_id === undefined && !orders?.incident_order) return writes;
-  const { order: orderName, lockedBy } = model.groups.incident;
-  const incident: GroupWrite = {
-    orderName,
-    order: orders?.incident_order ?? orderAt(Number(incident_at_ms), order),
-    fields: { ...pick(fields, INCIDENT), event: undefined },
-    lockedBy,
-  };
-  // The line of an export tells where an alert is, not what the feed said.
-  if (orders) return [...writes, incident];
-  const feedSaid = { orderName, fields: { feed_incident: fields.incident_id, event: undefined } };
-  return [...writes, { ...incident, besideMerge: feedSaid }];
-}
-
-/** All that the records of a key write besides what {@link writesOf} gives, if they are later than the last one of the alert. */
-type State = { readonly [Name in NamesOf<typeof model.fields, { stored: 'state' }> | keyof typeof ENDED]: unknown };
-const ENDED = { open_partition: undefined, open_at: undefined };
-
-const stateWrite = (order: Order, fields: Partial<State> & { alert_id?: string; event?: string }): GroupWrite => ({
-  orderName: model.groups.state.order,
-  order,
-  fields,
-});
-
-const isEnd = ({ sent }: IngestRecord) => sent.alert_status === 'Ok';
 const alertKeyOf = ({ sent }: IngestRecord) => keys.alertKey(sent.account_id, String(sent.alert_key));
 
-async function writeOfKey(table: Table, record: IngestRecord, found?: Found): Promise<boolean> {
+async function writeOfKey(table: Table, record: IngestRecord, options: WriteOptions): Promise<boolean> {
+  const { found } = options;
   const read = () => getRow(table, alertKeyOf(record));
   for (
     let key = found ? (found.row as AlertKeyRow | undefined) : await read();
     isBefore(key?.row_order, record.order);
   ) {
-    if (await writerOf(key, isEnd(record))(table, record, key as AlertKeyRow)) return true;
+    if (await writerOf(key, isEnd(record))(table, record, key as AlertKeyRow, options)) return true;
     const now = await read();
     // If the row of the key is as before, nothing is left to do. Otherwise another record has opened or ended an alert meanwhile.
     if (now === key || (now && !isBefore(key?.row_order, now.row_order))) return false;
@@ -92,80 +71,74 @@ async function writeOfKey(table: Table, record: IngestRecord, found?: Found): Pr
 }
 
 /** Writes nothing if the row of the key is no longer as read. @returns whether anything was written */
-type Writer = (table: Table, record: IngestRecord, key: AlertKeyRow) => Promise<boolean>;
+type Writer = (table: Table, record: IngestRecord, key: AlertKeyRow, options: WriteOptions) => Promise<boolean>;
 
 function writerOf(key: AlertKeyRow | undefined, ends: boolean): Writer {
-  if (key?.is_open) return ends ? endAlert : changeOpenAlert;
-  return key && ends ? changeEndedAlert : createAlert;
+  if (key && ends) return tellEnd;
+  return key?.is_open ? changeOpenAlert : createAlert;
 }
 
+/** The row of the key once a record has opened or ended an alert, on condition that it is as read. */
+const keyWrite = ({ now }: Table, { sent, order }: IngestRecord, state: KeyState, stored: AlertKeyRow | undefined) =>
+  keyAction(sent.account_id, String(sent.alert_key), { ...state, row_order: order }, isKeyAsRead(stored, now()));
+
 /** Makes an alert: open, or ended, if its end is all that was told. */
-const createAlert: Writer = async (table, record, key) => {
-  const { account_id, alert_key } = record.sent;
+const createAlert: Writer = async (table, record, key, options) => {
+  const { account_id, alert_key, title = alert_key } = record.sent;
   // With the order first, no other key or account gives the same text.
   const identity = `${Buffer.from(record.order).toString('hex')} ${account_id} ${alert_key}`;
   const alert_id = hash('sha256', identity, 'hex').slice(0, 24);
   const is_open = !isEnd(record);
+  const ttl = is_open ? undefined : ttlOfEnd(record.order, options);
   const event = is_open ? 'AlertTriggered' : 'AlertResolved';
-  const fields = { alert_id, ...stateOf(record, alert_id, is_open), event };
+  const titled = { ...record, sent: { ...record.sent, title } };
+  const writes = [
+    ...writesOf(titled),
+    stateWrite(record.order, { alert_id, ...stateOf(record, alert_id, ttl), event }),
+  ];
   const failed = await transact(table, [
-    keyAction(record, { alert_id, is_open }, key),
-    updateAction(
-      keys.alert(account_id, alert_id),
-      updateOf([...writesOf(record), stateWrite(record.order, fields)]),
-      IS_NEW,
-    ),
+    keyWrite(table, record, { alert_id, is_open, ttl }, key),
+    updateAction(keys.alert(account_id, alert_id), updateOf(writes), IS_NEW),
   ]);
   return failed === undefined;
 };
 
-function stateOf(record: IngestRecord, id: string, isOpen: boolean): State {
-  const { account_id, alert_key, alert_severity, started_at_ms, ended_at_ms = record.atMs } = record.sent;
-  const start = Number(started_at_ms ?? (isEnd(record) ? ended_at_ms : record.atMs));
-  const common = { alert_key, started_at_ms: start, created_at_ms: sentOf(record.order) };
-  const severity = isEnd(record) ? alert_severity : severityOf(record);
-  if (!isOpen) return { ...common, ...ENDED, alert_severity: severity, ended_at_ms };
-  const open_partition = openAlerts.partition(account_id, severityOf(record), id);
-  const open_at = openAlerts.sortKey(start, id);
-  return { ...common, alert_severity: severity, ended_at_ms: undefined, open_partition, open_at };
-}
-const severityOf = ({ sent }: IngestRecord) => String(sent.alert_status ?? 'Warning');
-
-function keyAction(
-  record: IngestRecord,
-  state: Pick<AlertKeyRow, 'alert_id' | 'is_open'>,
-  stored?: AlertKeyRow,
-): Action {
-  const { order } = record;
-  const row = { ...state, row_order: order, ttl: state.is_open ? undefined : ttlOf(order, KEY_DAYS) };
-  return updateAction(alertKeyOf(record), set(row), is('row_order', stored?.row_order));
-}
-
 const changeOpenAlert: Writer = (table, record, { alert_id }) => {
-  const { account_id } = record.sent;
+  const { account_id, silent_after_s } = record.sent;
   const alert_severity = severityOf(record);
-  const open_partition = openAlerts.partition(account_id, alert_severity, alert_id);
-  const writes = [...writesOf(record), stateWrite(record.order, { alert_severity, open_partition })];
-  return writeGroups(table, keys.alert(account_id, alert_id), writes, {
+  const { index_partition } = alertIndex.entry(account_id, { alert_id, alert_severity });
+  const state = { alert_severity, index_partition, silent_after_s: silent_after_s as number | undefined };
+  return writeGroups(table, keys.alert(account_id, alert_id), [...writesOf(record), stateWrite(record.order, state)], {
     required: {
-      condition: expression`attribute_exists(open_partition)`,
-      holds: ({ open_partition, key_order }) => open_partition !== undefined && isBefore(key_order, record.order),
+      condition: expression`attribute_exists(alert_key) AND attribute_not_exists(ended_at_ms)`,
+      holds: (row) => isOpenAlert(row) && isBefore(row.key_order, record.order),
     },
   });
 };
 
-const endAlert: Writer = async (table, record, key) => {
+const ORDERS = [...ordersOf(model.groups), 'moved_sequence', 'alert_key'] as const;
+const ENDING = [...ORDERS, 'alert_id', 'alert_severity', 'started_at_ms', 'start_given', 'ended_at_ms'] as const;
+
+/** Ends the last alert of the key or, if it has ended, changes it. The row of the key has the order, so that no earlier record opens an alert. */
+const tellEnd: Writer = async (table, record, key, options) => {
+  const { sent, order } = record;
   const { alert_id } = key;
-  const alert = keys.alert(record.sent.account_id, alert_id);
+  const alert = keys.alert(sent.account_id, alert_id);
+  const ttl = ttlOfEnd(order, options);
   for (;;) {
-    const row = await getRow(table, alert, ORDERS);
+    const row = await getStoredRow(table, alert, ENDING);
+    if (!row) return createAlert(table, record, key, options);
     // A record that is later than the end has changed the alert already.
-    if (!row || !isBefore(row.key_order, record.order)) return false;
-    const ended_at_ms = record.sent.ended_at_ms ?? record.atMs;
-    const end = stateWrite(record.order, { ...ENDED, ended_at_ms, event: 'AlertResolved' });
-    const writes = [...laterWrites(row, writesOf(record)), end];
+    if (!isBefore(row.key_order, order) || isOfEarlierEpisode(record, row)) return false;
+    const end = isOpenAlert(row)
+      ? {
+          ...endOf(sent.account_id, row, Number(sent.ended_at_ms ?? record.atMs), ttl),
+          event: 'AlertResolved' as const,
+        }
+      : { ttl };
+    const writes = [...laterWrites(row, writesOf(record)), stateWrite(order, end)];
     const failed = await transactNamed(table, {
-      key: keyAction(record, { alert_id, is_open: false }, key),
+      key: keyWrite(table, record, { alert_id, is_open: false, ttl }, key),
       alert: updateAction(alert, updateOf(writes), all(EXISTS, areAsRead(row, writes))),
     });
     if (!failed) return true;
@@ -173,35 +146,55 @@ const endAlert: Writer = async (table, record, key) => {
     if (failed === 'key') return false;
   }
 };
-const ORDERS = [...ordersOf(model.groups), 'moved_sequence', 'alert_key'] as const;
 
-/** The row of the key keeps the order, so that no earlier record opens an alert. It is written last: until then the record is applied again. */
-const changeEndedAlert: Writer = async (table, record, { alert_id, row_order }) => {
-  const { sent, order } = record;
-  const required = { condition: EXISTS, holds: ({ pk }: { pk?: unknown }) => pk !== undefined };
-  const writes = [...writesOf(record), stateWrite(order, {})];
-  await writeGroups(table, keys.alert(sent.account_id, alert_id), writes, { required });
-  const update = set({ row_order: order, ttl: ttlOf(order, KEY_DAYS) });
-  return (await updateRow(table, alertKeyOf(record), update, is('row_order', row_order))).done;
-};
+/** Whether an end is from before the start that a record gave: the notice of it is late. */
+const isOfEarlierEpisode = (
+  { sent: { ended_at_ms } }: IngestRecord,
+  { start_given, started_at_ms = 0 }: Pick<AlertRow, 'start_given' | 'started_at_ms'>,
+) => start_given === true && ended_at_ms !== undefined && Number(ended_at_ms) < started_at_ms;
+
+/**
+ * Ends an open alert of which no record has come, unless one has come since its row was read. A record that is later than the end opens another
+ * one; an earlier one does nothing.
+ */
+export async function endSilentAlert(
+  table: Table,
+  account: Int64,
+  row: Pick<AlertRow, 'alert_id' | 'alert_key' | 'key_order' | 'alert_severity' | 'started_at_ms'>,
+  silentAtMs: number,
+  options?: WriteOptions,
+): Promise<boolean> {
+  const { alert_id, alert_key, key_order, started_at_ms = 0 } = row;
+  if (alert_key === undefined || key_order === undefined) return false;
+  const order = orderWithoutRecord(silentAtMs, key_order);
+  const ttl = ttlAfterEnd(Math.max(silentAtMs, started_at_ms), options);
+  const end = stateWrite(order, { ...endOf(account, row, silentAtMs, ttl), event: 'AlertSilent' });
+  const isOpen = all(is('alert_id', alert_id), is('is_open', true));
+  const failed = await transact(table, [
+    keyAction(account, alert_key, { alert_id, is_open: false, ttl, row_order: order }, isOpen),
+    updateAction(keys.alert(account, alert_id), updateOf([end]), all(EXISTS, is('key_order', key_order))),
+  ]);
+  return failed === undefined;
+}
 
 /** Writes an alert that was exported, under its id. It is the last one of its key unless the key has a later one, or one that is open. */
-async function restoreAlert(table: Table, record: IngestRecord): Promise<boolean> {
+async function restoreAlert(table: Table, record: IngestRecord, options: WriteOptions): Promise<boolean> {
   const { account_id, alert_key, alert_id } = record.sent;
   const id = String(alert_id).toLowerCase();
   const order = record.orders?.key_order as Order;
   for (;;) {
     const key = await getRow(table, alertKeyOf(record));
-    const row = (await getRow(table, keys.alert(account_id, id), ORDERS)) ?? {};
+    const row = (await getStoredRow(table, keys.alert(account_id, id), ORDERS)) ?? {};
     // An id names one alert for ever.
     if (row.alert_key !== undefined && row.alert_key !== alert_key) return false;
     const isNewer = isBefore(row.key_order, order);
     const isLast = isNewer && isBefore(key?.row_order, order) && (key?.alert_id === id || !key?.is_open);
     const is_open = isLast && !isEnd(record);
-    const writes = laterWrites(row, [...writesOf(record), stateWrite(order, stateOf(record, id, is_open))]);
+    const ttl = is_open ? undefined : ttlOfEnd(order, options);
+    const writes = laterWrites(row, [...writesOf(record), stateWrite(order, stateOf(record, id, ttl))]);
     if (writes.length === 0) return false;
     const failed = await transact(table, [
-      ...(isLast ? [keyAction({ ...record, order }, { alert_id: id, is_open }, key)] : []),
+      ...(isLast ? [keyWrite(table, { ...record, order }, { alert_id: id, is_open, ttl }, key)] : []),
       updateAction(keys.alert(account_id, id), updateOf(writes), areAsRead(row, writes)),
     ]);
     if (failed === undefined) return true;

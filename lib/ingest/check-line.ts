@@ -2,6 +2,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { type Fields, fieldErrorOf } from '../http/body.ts';
 import type { FieldSchema } from '../http/errors.ts';
+import { alert } from '../model/alert.ts';
 import { AT_MS, UNIX_SECONDS } from '../model/fields.ts';
 import type { Kind, SentRecord } from '../model/kinds.ts';
 import { MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION, RESERVED_WORK_ITEM_FIELDS } from '../model/work-item.ts';
@@ -131,6 +132,9 @@ function* notExactlyOne(line: object, fields: readonly [string, string]): Genera
 /** Problems of an alert that its line's schema does not express. `feed.schema.json` has these rules from `infra/generate/feed-schema.ts`. */
 function* alertProblems(line: object): Generator<Problem> {
   yield* notExactlyOne(line, ['alert_id', 'alert_key']);
+  const { title, alert_status } = line as Partial<Record<string, unknown>>;
+  if (title === undefined && alert_status !== 'Ok')
+    yield fieldProblem({ field: 'title', schema: alert.fields.title.schema, missing: true });
   if ('alert_key' in line || !('alert_id' in line)) return;
   for (const field of KEYED_ONLY) if (field in line) yield { name: 'alertKeyRequired', values: { field } };
 }

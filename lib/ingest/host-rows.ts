@@ -15,7 +15,7 @@ import {
   updateRow,
 } from '../table/write.ts';
 import { type GroupWrite, latestWrites, writeGroups } from './group-writes.ts';
-import { type Found, fieldsOf, type Row, rowOf } from './record-rows.ts';
+import { type Found, fieldsOf, type Row, rowOf, type WriteOptions } from './record-rows.ts';
 import type { IngestRecord } from './records.ts';
 
 /** For this time after a retirement, records from before it do not bring the host back. */
@@ -35,7 +35,7 @@ export async function writeHost(
   table: Table,
   records: readonly IngestRecord[],
   _latest: IngestRecord,
-  found?: Found,
+  { found }: Pick<WriteOptions, 'found'>,
 ): Promise<boolean> {
   const retirement = latestOf(records.filter(({ retired }) => retired));
   const inventory = latestOf(records.filter(({ retired }) => !retired));
@@ -125,7 +125,7 @@ export function writeStatus(
   table: Table,
   records: readonly IngestRecord[],
   _latest: IngestRecord,
-  found?: Found,
+  { found }: Pick<WriteOptions, 'found'>,
 ): Promise<boolean> {
   const { status, retirement } = keysOf((records[0] as IngestRecord).sent);
   return writeGroups(table, status, latestWrites(records.flatMap(writesOf)), {

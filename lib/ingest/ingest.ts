@@ -23,15 +23,15 @@ type FailedMessage = Pick<Message, 'messageId' | 'receiptHandle' | 'receives'>;
  * whole message fails, and is received again after a growing delay.
  */
 export function createIngestRecords(
-  deps: Pick<Deps, 'table' | 'log' | 'metrics' | 'now' | 'monotonicNow'>,
+  deps: Pick<Deps, 'table' | 'log' | 'metrics' | 'now' | 'monotonicNow' | 'settings'>,
   queues: Queues,
 ) {
-  const { table, log, metrics } = deps;
+  const { table, log, metrics, settings } = deps;
   const acceptanceOf = createAcceptance(deps);
   const noteLast = createLastRecords(deps);
 
   async function apply(messages: readonly Message[], deadlines: Deadlines): Promise<void> {
-    const portion = new Portion(messages, { table, log, queues, acceptanceOf }, deadlines);
+    const portion = new Portion(messages, { table, log, settings, queues, acceptanceOf }, deadlines);
     const records = await portion.acceptRecords();
     await portion.writeRows(records);
     await noteLast(withSignal(table, deadlines.writing), records, (record) => portion.messageOf(record).sentMs);

@@ -52,6 +52,8 @@ export const LINES = {
     Kind,
     LineSchema
   >),
+  // Requires a title unless its status is `Ok`, which no schema here expresses.
+  alert: lineSchema('alert', alert.fields, { required: [] }),
   host: lineSchema('host', host.fields, { properties: { retired: { const: false } } }),
   retired_host: lineSchema('host', host.fields, {
     required: ['host_id', 'retired'],

@@ -14,7 +14,7 @@ const CONCURRENCY = 32;
 /** How many of the accounts that a refused text names are looked up, each by a read. */
 const MAX_NAMED = 20;
 
-export interface PortionDeps extends Pick<Deps, 'table' | 'log'> {
+export interface PortionDeps extends Pick<Deps, 'table' | 'log' | 'settings'> {
   readonly queues: Queues;
   /** What becomes of the records of an account. */
   acceptanceOf(table: Table, account: Int64): Promise<Acceptance>;
@@ -63,7 +63,7 @@ export class Portion {
   async writeRows(records: readonly IngestRecord[]): Promise<void> {
     const write = (ofRow: readonly IngestRecord[]) =>
       this.#attempt(ofRow, async (table) => {
-        const { isChanged, refused } = await writeAllButRefused(table, ofRow);
+        const { isChanged, refused } = await writeAllButRefused(table, ofRow, this.#deps.settings);
         const written = ofRow.length - refused.length;
         this.counts.records += written;
         if (!isChanged) this.counts.late += written;

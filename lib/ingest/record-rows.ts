@@ -12,6 +12,13 @@ export interface Found {
   readonly row: Row | undefined;
 }
 
+/** How records are written. */
+export interface WriteOptions {
+  readonly found?: Found | undefined;
+  /** The setting of the deployment; absent: its default. */
+  readonly endedAlertDays?: number | undefined;
+}
+
 const KEYS: Readonly<Record<IngestKind, (account: Int64, fields: Row) => KeyOf<RowKind>>> = {
   member: (account, { member_id }) => keys.member(account, member_id as Int64),
   host: (account, { host_id }) => keys.host(account, String(host_id)),

@@ -12,7 +12,7 @@ import { putRow, RETURN_STORED } from '../table/write.ts';
 import { writeAlert } from './alert-rows.ts';
 import { writeGroups } from './group-writes.ts';
 import { writeHost, writeStatus } from './host-rows.ts';
-import { type Found, fieldsOf, keyOf, rowOf } from './record-rows.ts';
+import { type Found, fieldsOf, keyOf, rowOf, type WriteOptions } from './record-rows.ts';
 import type { IngestRecord } from './records.ts';
 
 export const byRow = (records: readonly IngestRecord[]): IngestRecord[][] => [
@@ -20,23 +20,28 @@ export const byRow = (records: readonly IngestRecord[]): IngestRecord[][] => [
 ];
 
 /** Writes the records of one row. @returns whether the row was changed; false if no record is later than what is stored */
-export const writeRow = (table: Table, records: readonly IngestRecord[], found?: Found): Promise<boolean> => {
+export const writeRow = (
+  table: Table,
+  records: readonly IngestRecord[],
+  options: WriteOptions = {},
+): Promise<boolean> => {
   const latest = latestOf(records) as IngestRecord;
-  return WRITERS[latest.sent.kind](table, records, latest, found);
+  return WRITERS[latest.sent.kind](table, records, latest, options);
 };
 
 /** Does what {@link writeRow} does; if DynamoDB refuses that, writes the records one by one, so that only the ones it cannot store are left out. */
 export async function writeAllButRefused(
   table: Table,
   records: readonly IngestRecord[],
+  options?: WriteOptions,
 ): Promise<{ isChanged: boolean; refused: readonly IngestRecord[] }> {
   try {
-    return { isChanged: await writeRow(table, records), refused: [] };
+    return { isChanged: await writeRow(table, records, options), refused: [] };
   } catch (error) {
     if ((error as Error).name !== 'ValidationException') throw error;
     if (records.length === 1) return { isChanged: false, refused: records };
     const results = [];
-    for (const record of records) results.push(await writeAllButRefused(table, [record]));
+    for (const record of records) results.push(await writeAllButRefused(table, [record], options));
     return {
       isChanged: results.some(({ isChanged }) => isChanged),
       refused: results.flatMap(({ refused }) => refused),
@@ -44,9 +49,14 @@ export async function writeAllButRefused(
   }
 }
 
-type Writer = (table: Table, records: readonly IngestRecord[], latest: IngestRecord, found?: Found) => Promise<boolean>;
+type Writer = (
+  table: Table,
+  records: readonly IngestRecord[],
+  latest: IngestRecord,
+  options: WriteOptions,
+) => Promise<boolean>;
 
-const replaceRow: Writer = async (table, _records, latest, found) =>
+const replaceRow: Writer = async (table, _records, latest, { found }) =>
   isBefore(found?.row?.row_order, latest.order) &&
   (await putRow(table, rowOf(latest), isBelow('row_order', latest.order))).done;
 
@@ -55,7 +65,7 @@ const replaceRow: Writer = async (table, _records, latest, found) =>
  * than `undone_deletion.at_ms`, the item's former `deleted_at_ms`, and than `deletion_order`, which has the `at_ms` of the record that deleted
  * it. The two may differ.
  */
-const writeWorkItem: Writer = async (table, records, _latest, found) => {
+const writeWorkItem: Writer = async (table, records, _latest, { found }) => {
   const isDeletion = ({ sent }: IngestRecord) => sent.deleted_at_ms !== undefined;
   const deletion = latestOf(records.filter(isDeletion));
   const change = latestOf(records.filter((record) => !isDeletion(record)));
@@ -108,7 +118,7 @@ async function changeWorkItem(table: Table, record: IngestRecord, found?: Found)
  * Replaces title and owner, each unless a merge changed it later: the time of a merge is stored as the order. Then the row has beside it what the
  * feed said last, but not what an export's line says, which may be a merge's.
  */
-const writeIncident: Writer = (table, [first], { sent, order, orders }, found) => {
+const writeIncident: Writer = (table, [first], { sent, order, orders }, { found }) => {
   const fields = fieldsOf(sent);
   const initial = { created_at_ms: first?.sent.created_at_ms ?? first?.atMs };
   const { incident_id } = fields;

@@ -50,6 +50,7 @@ const fields = {
   },
   title: {
     stored: 'content',
+    // Of a record whose status is `Ok`, optional.
     required: true,
     schema: { type: 'string', minLength: 1, maxLength: 512 },
     answer: textField('Title'),
@@ -81,6 +82,8 @@ const fields = {
     as: 'start_time',
     answer: secondsField('When it started'),
   },
+  /** Whether the record that opened it gave its start: then an `Ok` whose end lies before that tells of an earlier episode. */
+  start_given: { stored: 'state', by: 'exports', schema: { type: 'boolean' } },
   /** Absent: it is open. */
   ended_at_ms: {
     stored: 'state',
@@ -88,6 +91,12 @@ const fields = {
     schema: AT_MS,
     as: 'end_time',
     answer: secondsField('When it ended, 0 while it is open'),
+  },
+  /** The time without a record of the key after which it ends by itself, in seconds. Absent: it never does. */
+  silent_after_s: {
+    stored: 'state',
+    by: 'records with a key',
+    schema: { type: 'integer', minimum: 60, maximum: 2_592_000 },
   },
   /** Absent: in no incident. */
   incident_id: { stored: 'incident', schema: objectId, as: 'incident', answer: incident },
@@ -110,19 +119,28 @@ const fields = {
 
 export const alert = { groups, fields } as const;
 
+/** Openings, ends, and ends by silence, which are published as `AlertResolved` with a reason. */
+export const ALERT_EVENTS = ['AlertTriggered', 'AlertResolved', 'AlertSilent'] as const;
+
 export interface AlertRow extends RowOf<typeof fields>, OrdersOf<typeof groups> {
-  /** Partition and sort key in the index of open alerts. An alert that has ended has none, and so is not in the index. */
-  open_partition?: string;
-  open_at?: string;
+  /** Partition and sort key in the index of alerts, of one that has a key. */
+  index_partition?: string;
+  index_place?: string;
   /** Sequence of the latest merge or undo that took it, even if it stayed in its incident. */
   moved_sequence?: number;
   /** The row's `incident_id` before that merge or undo wrote it; absent: none. */
   moved_from?: string;
   /** Once a merge has taken it: the incident that the feed named last; absent: none. Until then `incident_id` is. */
   feed_incident?: string;
-  /** The event that the latest write of the row publishes; other writes remove it. */
-  event?: 'AlertTriggered' | 'AlertResolved';
+  /** What the latest write of the row publishes; other writes remove it. */
+  event?: (typeof ALERT_EVENTS)[number];
+  /** Unix seconds after which DynamoDB may remove it, with the row of its key if it is the last one of that; absent while it is open. */
+  ttl?: number;
 }
+
+/** Whether an alert is open. One that only records with alert_id have written is neither open nor ended. */
+export const isOpenAlert = ({ key_order, ended_at_ms }: Pick<AlertRow, 'key_order' | 'ended_at_ms'>): boolean =>
+  key_order !== undefined && ended_at_ms === undefined;
 
 /** What decides whether an alert key has an open alert. */
 export interface AlertKeyRow {
@@ -131,6 +149,6 @@ export interface AlertKeyRow {
   is_open: boolean;
   /** The order of the record that opened it, or of the latest that said that it has ended. */
   row_order: Uint8Array;
-  /** Unix seconds; absent while the alert is open. */
+  /** That of the alert. */
   ttl?: number;
 }

@@ -38,6 +38,22 @@ export function orderOfTime(atMs: number): Order {
   return order;
 }
 
+/** The order of what happens at a time without a record: below those of all records that are sent then or later, and above another order. */
+export function orderWithoutRecord(atMs: number, above: Order): Order {
+  const order = orderOf(atMs, { sentMs: atMs, messageId: '', line: 0 });
+  return isBefore(above, order) ? order : nextOrder(above);
+}
+
+/** The next order after one. */
+function nextOrder(order: Order): Order {
+  const next = Buffer.from(order);
+  for (let index = next.length - 1; index >= 0; index -= 1) {
+    next[index] = ((next[index] as number) + 1) % 256;
+    if (next[index] !== 0) break;
+  }
+  return next;
+}
+
 /** The order of the same record if its change had happened at another time. */
 export const orderAt = (atMs: number, order: Order): Order =>
   Buffer.concat([orderOfTime(atMs), order.subarray(TIME_BYTES)]);
@@ -65,5 +81,7 @@ export const timeOf = (order: Order): number => Buffer.from(order).readUIntBE(0,
 /** When the record was sent, in Unix milliseconds. */
 export const sentOf = (order: Order): number => Buffer.from(order).readUIntBE(TIME_BYTES, TIME_BYTES);
 
-/** A `ttl`, in Unix seconds, counted from when a record was sent. */
-export const ttlOf = (order: Order, days: number): number => Math.ceil(sentOf(order) / 1_000) + days * 24 * 3_600;
+/** A `ttl`, in Unix seconds, so many days after a time. */
+export const ttlAfter = (atMs: number, days: number): number => Math.ceil(atMs / 1_000) + days * 24 * 3_600;
+/** A `ttl` counted from when a record was sent. */
+export const ttlOf = (order: Order, days: number): number => ttlAfter(sentOf(order), days);

@@ -86,10 +86,10 @@ export const readNamed = <Kind extends RowKind>(
   return readPage<Kind>(async (_after, { units: unitsLeft }) => {
     if (unitsLeft < BATCH / 2) return undefined;
     const batch = batches.shift() ?? [];
-    const { rows, batches: read } = await batchGet<Kind, AttributeOf<Kind>>(table, batch, { consistent: false });
+    const { rows, units } = await batchGet<Kind, AttributeOf<Kind>>(table, batch, { consistent: false });
     return {
       rows: batch.flatMap((key) => (rows.of(key) as Stored<Kind> | undefined) ?? []),
-      units: read.reduce((sum, { units }) => sum + units, 0),
+      units,
       isLast: batches.length === 0,
     };
   }, options);

@@ -16,6 +16,11 @@ export const SETTINGS = {
   feedItemsPer3Seconds: { env: 'FEED_ITEMS_PER_3_SECONDS', type: 'integer', default: 20_000, min: 1, max: 1_000_000 },
   feedItemsPerMinute: { env: 'FEED_ITEMS_PER_MINUTE', type: 'integer', default: 60_000, min: 1, max: 20_000_000 },
   /**
+   * Days for which an ended alert and its key are kept after a record last told its end. Longer than queues keep a record, which would open it
+   * anew if it came again.
+   */
+  endedAlertDays: { env: 'ENDED_ALERT_DAYS', type: 'integer', default: 400, min: 30, max: 3_650 },
+  /**
    * Whether deletions and merges are refused and records of the feed wait in their queue, as before a restore. Large merges that are already
    * committed are still finished.
    */

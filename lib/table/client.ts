@@ -20,6 +20,8 @@ export interface Table {
   readonly client: DynamoDBDocumentClient;
   /** Converts a row that the document client leaves raw, such as that of a failed condition. */
   readonly unmarshall: <Row>(item: Record<string, AttributeValue>) => Row;
+  /** Unix time in milliseconds: rows that have expired by then are read as gone. */
+  readonly now: () => number;
   /** Aborts the calls: see {@link withSignal}. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -114,5 +116,6 @@ export function connectTable(options: TableOptions): Table {
     name: options.name,
     client,
     unmarshall: <Row>(item: Record<string, AttributeValue>) => unmarshall(item, unmarshallOptions()) as Row,
+    now: Date.now,
   };
 }

@@ -1,5 +1,5 @@
+import { ALERT_INDEX } from './alert-index.ts';
 import { patterns, type RowKind } from './keys.ts';
-import { OPEN_ALERTS_INDEX } from './open-alerts.ts';
 
 type TableAction =
   | 'GetItem'
@@ -13,13 +13,13 @@ type TableAction =
 /** What a function may do with rows: one statement of actions on kinds of rows. */
 export interface Grant {
   readonly actions: readonly TableAction[];
-  /** `openAlerts` is the index: a statement of its own. */
-  readonly on: readonly (RowKind | 'openAlerts')[];
+  /** `alertIndex` is the index: a statement of its own. */
+  readonly on: readonly (RowKind | 'alertIndex')[];
   /** The only attributes that requests may name, besides the key attributes; absent: any. */
   readonly attributes?: readonly string[];
 }
 
-export const LEADING_KEYS = { ...patterns, openAlerts: OPEN_ALERTS_INDEX.pattern };
+export const LEADING_KEYS = { ...patterns, alertIndex: ALERT_INDEX.pattern };
 
 /** The values of `dynamodb:LeadingKeys` of a grant. */
 export const leadingKeysOf = ({ on }: Grant): string[] => [...new Set(on.map((kind) => LEADING_KEYS[kind]))];

@@ -20,8 +20,26 @@ import type { Table } from './client.ts';
 import { expression, expressionsOf, projection } from './expression.ts';
 import type { AttributeOf, Key, KeyOf, PartitionOf, ReadRow, RowKind, Stored } from './keys.ts';
 
+/** DynamoDB removes an expired row some days later. Until then reads take it as gone, but for {@link getStoredRow}. */
+const isThere = ({ now }: Pick<Table, 'now'>, row: object) =>
+  ((row as { ttl?: number }).ttl ?? Number.POSITIVE_INFINITY) * 1_000 > now();
+
+/** Adds to attributes that are read what tells whether the row has expired. */
+const withExpiry = (attributes: readonly string[]) => [...new Set([...attributes, 'ttl'])];
+
 /** Reads a row, strongly consistent. @returns undefined when there is none */
 export async function getRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
+  table: Table,
+  key: KeyOf<Kind>,
+  /** Attributes to read; absent: all. */
+  attributes?: readonly Name[],
+): Promise<ReadRow<Kind, Name> | undefined> {
+  const row = await getStoredRow(table, key, attributes && (withExpiry(attributes) as Name[]));
+  return row && isThere(table, row) ? row : undefined;
+}
+
+/** Like {@link getRow}, also if it has expired: for writers, whose conditions the stored row meets. */
+export async function getStoredRow<Kind extends RowKind, Name extends AttributeOf<Kind>>(
   { client, name, signal }: Table,
   key: KeyOf<Kind>,
   /** Attributes to read; absent: all. */
@@ -61,7 +79,7 @@ export class RowMap<Kind extends RowKind, Name extends AttributeOf<Kind> = Attri
  * @returns the rows that exist, and the read units used, repeats included: one per row for each started 4 KB, half of that if not consistent
  */
 export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Kind>>(
-  { client, name: tableName, signal }: Table,
+  table: Table,
   keys: readonly KeyOf<Kind>[],
   {
     consistent = true,
@@ -69,9 +87,11 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
     concurrency = CONCURRENCY,
   }: { consistent?: boolean; attributes?: readonly Name[]; concurrency?: number } = {},
 ): Promise<{ rows: RowMap<Kind, Name>; units: number }> {
+  const { client, name: tableName, signal } = table;
   const rows = new RowMap<Kind, Name>();
   let units = 0;
-  const projected = attributes && expressionsOf({ ProjectionExpression: projection(['pk', 'sk', ...attributes]) });
+  const projected =
+    attributes && expressionsOf({ ProjectionExpression: projection(withExpiry(['pk', 'sk', ...attributes])) });
 
   async function readBatch(batch: readonly KeyOf<Kind>[], batchSignal: AbortSignal): Promise<void> {
     let request: BatchGetCommandInput['RequestItems'] = {
@@ -84,7 +104,7 @@ export async function batchGet<Kind extends RowKind, Name extends AttributeOf<Ki
           optionsOf(batchSignal),
         );
         const found = (answer.Responses?.[tableName] ?? []) as (Key & ReadRow<Kind, Name>)[];
-        for (const row of found) rows.set(rowName(row), row);
+        for (const row of found) if (isThere(table, row)) rows.set(rowName(row), row);
         for (const { CapacityUnits = 0 } of answer.ConsumedCapacity ?? []) units += CapacityUnits;
         request = answer.UnprocessedKeys;
         if (!request?.[tableName]) return;
@@ -118,7 +138,7 @@ export async function* queryAll<Kind extends RowKind, Name extends AttributeOf<K
 ): AsyncGenerator<ReadRow<Kind, Name>> {
   const { client, signal } = table;
   for await (const { Items = [] } of paginateQuery({ client }, inputOf(table, partition, options), optionsOf(signal)))
-    yield* Items as ReadRow<Kind, Name>[];
+    yield* Items.filter((row) => isThere(table, row)) as ReadRow<Kind, Name>[];
 }
 
 /** Like {@link queryAll}, as an array. */
@@ -154,7 +174,8 @@ export async function queryPage<Kind extends RowKind>(
     ReturnConsumedCapacity: 'TOTAL',
   });
   const { Items = [], LastEvaluatedKey, ConsumedCapacity } = await table.client.send(command, optionsOf(table.signal));
-  return { rows: Items as Stored<Kind>[], next: LastEvaluatedKey?.sk, units: ConsumedCapacity?.CapacityUnits ?? 0 };
+  const rows = Items.filter((row) => isThere(table, row)) as Stored<Kind>[];
+  return { rows, next: LastEvaluatedKey?.sk, units: ConsumedCapacity?.CapacityUnits ?? 0 };
 }
 
 function inputOf({ name }: Table, partition: string, { from, attributes }: QueryOptions<string> = {}) {
@@ -164,7 +185,7 @@ function inputOf({ name }: Table, partition: string, { from, attributes }: Query
     ConsistentRead: true,
     ...expressionsOf({
       KeyConditionExpression: expression`pk = ${partition}${sortKeyCondition}`,
-      ProjectionExpression: attributes && projection(attributes),
+      ProjectionExpression: attributes && projection(withExpiry(attributes)),
     }),
   };
 }

@@ -15,7 +15,7 @@ import { backoff, isThrottled, isUnavailable, THROTTLING } from '../shared/concu
 import { type Table, withSignal } from './client.ts';
 import { type Expression, expressionsOf } from './expression.ts';
 import type { Key, KeyOf, RowKind, Stored } from './keys.ts';
-import { getRow } from './read.ts';
+import { getStoredRow } from './read.ts';
 
 /** The outcome of a conditional write. */
 export interface Written<Row> {
@@ -278,7 +278,7 @@ export async function putUncontestedRow(table: Table, row: Row): Promise<void> {
 /** The stored row, if it is equal to the one that was put. */
 async function findRow(table: Table, put: Row | undefined): Promise<object | undefined> {
   if (!put) return undefined;
-  const stored: Readonly<Record<string, unknown>> | undefined = await getRow(table, { pk: put.pk, sk: put.sk });
+  const stored: Readonly<Record<string, unknown>> | undefined = await getStoredRow(table, { pk: put.pk, sk: put.sk });
   return Object.entries(put).every(([name, value]) => isDeepStrictEqual(stored?.[name], asRead(value)))
     ? stored
     : undefined;

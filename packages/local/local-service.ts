@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopbackHost } from '../admin/local-service/loopback.ts';
 import { LOCAL_STATUS_PATH, type Measured } from '../admin/status/measured.ts';
+import { answerMetrics } from './cloudwatch.ts';
 import { createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
 import { answerDocs } from './docs.ts';
@@ -15,6 +16,8 @@ import { readTarget } from './request.ts';
 import { followStream } from './stream.ts';
 import type { Template } from './template.ts';
 
+/** On AWS a schedule runs it every hour. */
+const SILENCE = { function: 'end-silent-alerts', intervalMs: 60_000 } as const;
 const functionsFolder = new URL('../../functions/', import.meta.url);
 
 export type LocalService = Awaited<ReturnType<typeof startService>>;
@@ -55,6 +58,7 @@ export async function startService(options: LocalServiceOptions) {
       return true;
     }
     if (queues.answer(request, response)) return true;
+    if (answerMetrics(request, response, queues.oldestMessageS)) return true;
     if (answerEvents(request, response, options.eventsFile)) return true;
     if (request.method !== 'GET') return false;
     if (path !== LOCAL_STATUS_PATH) return answerDocs(path, options.demoKey, request, response);
@@ -67,6 +71,7 @@ export async function startService(options: LocalServiceOptions) {
     AWS_REGION: 'local',
     DYNAMODB_ENDPOINT: options.functionsEndpoint ?? endpoint,
     EVENTS_ENDPOINT: url,
+    CLOUDWATCH_ENDPOINT: url,
     QUIET: 'true',
   };
   const functions = Object.fromEntries(
@@ -99,6 +104,11 @@ export async function startService(options: LocalServiceOptions) {
       options.onFailed?.(source.functionName, error);
       if (source.functionName === 'finish-merges') for (const body of bodies) counters.addFailedAttempt(body, error);
     });
+  const silence = setInterval(() => {
+    functionOf(SILENCE.function)
+      .invoke({})
+      .catch((error: Error) => options.onFailed?.(SILENCE.function, error));
+  }, SILENCE.intervalMs).unref();
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
@@ -117,6 +127,7 @@ export async function startService(options: LocalServiceOptions) {
     /** Sends a message to the feed. */
     sendToIngest: (body: string) => queues.send(queueOutputs.FeedUrl ?? '', body),
     async stop() {
+      clearInterval(silence);
       // Running functions send messages and events to the gateway's port, so that is closed last.
       await Promise.all([stopStream(), queues.stop()]);
       gateway.closeAllConnections();

@@ -80,6 +80,7 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
   });
   for (const queue of service.Queues) correctCount(queue);
   const stops: (() => Promise<void>)[] = [];
+  const received = new Map<string, Received>();
 
   function queueOf(name: string) {
     const queue = service.Queues.find(({ QueueName }) => QueueName === name);
@@ -111,6 +112,12 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
     },
     url: (name: string) => queueOf(name).QueueUrl,
     send: (name: string, body: string) => void queueOf(name).setRecord({ MessageBody: body }),
+    /** The age of the oldest message of a queue that a function has received and not deleted, in seconds; 0: there is none. */
+    oldestMessageS(name: string): number {
+      const now = Date.now();
+      const waiting = [...(received.get(name)?.values() ?? [])].filter(({ atMs }) => atMs > now - FORGOTTEN_MS);
+      return Math.max(0, ...waiting.map(({ sentMs }) => (now - sentMs) / 1_000));
+    },
     /** Number of messages in a queue, including delayed and in-flight ones. */
     count(name: string): number {
       const counts = queueOf(name).getAttributes(['All']);
@@ -121,7 +128,9 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
     },
     /** Passes the messages of a queue to a function, as Lambda does. */
     connect(source: EventSource, target: LocalFunction, onFailed: OnFailed = () => {}) {
-      stops.push(startPolling(queueOf(source.queue), source, target, onFailed));
+      const ofQueue: Received = new Map();
+      received.set(source.queue, ofQueue);
+      stops.push(startPolling(queueOf(source.queue), source, target, { onFailed, received: ofQueue }));
     },
     async stop() {
       await Promise.all(stops.map((stop) => stop()));
@@ -168,6 +177,11 @@ function correctCount(queue: Queue): void {
   };
 }
 
+/** Messages that a function has received and not deleted, by their ids. */
+type Received = Map<string, { sentMs: number; atMs: number }>;
+/** A message that was not received again for so long is in the dead-letter queue. */
+const FORGOTTEN_MS = 20 * 60_000;
+
 interface StoredMessage {
   MessageId: string;
   ReceiptHandle: string;
@@ -181,7 +195,7 @@ function startPolling(
   queue: Queue,
   { batchSize, windowSeconds, concurrency, reportsFailures }: EventSource,
   target: LocalFunction,
-  onFailed: OnFailed,
+  { onFailed, received }: { onFailed: OnFailed; received: Received },
 ): () => Promise<void> {
   const running = new Set<Promise<void>>();
   let stopped = false;
@@ -189,11 +203,17 @@ function startPolling(
     queue.receive({ MaxNumberOfMessages, WaitTimeSeconds });
 
   async function handle(messages: readonly StoredMessage[]): Promise<void> {
+    for (const { MessageId, attributes } of messages)
+      received.set(MessageId, { sentMs: Number(attributes.SentTimestamp), atMs: Date.now() });
     try {
       const result = (await target.invoke({ Records: messages.map(recordOf) })) as SQSBatchResponse | undefined;
       const failed = reportsFailures ? (result?.batchItemFailures ?? []) : [];
       const failedIds = new Set(failed.map(({ itemIdentifier }) => itemIdentifier));
-      for (const { MessageId, ReceiptHandle } of messages) if (!failedIds.has(MessageId)) queue.delete(ReceiptHandle);
+      for (const { MessageId, ReceiptHandle } of messages)
+        if (!failedIds.has(MessageId)) {
+          queue.delete(ReceiptHandle);
+          received.delete(MessageId);
+        }
     } catch (error) {
       // The messages become visible again.
       onFailed(

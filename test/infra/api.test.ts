@@ -194,6 +194,7 @@ it('the outputs name the parts of a stack, and its address without a slash at th
     FeedUrl: 'FeedQueue',
     FeedArn: 'FeedQueue.Arn',
     FeedRefusedUrl: 'FeedRefused',
+    EndedAlertDays: '400',
     FeedWritersPolicyArn: 'FeedWriters',
     OperatorPolicyArn: 'Operator',
     DashboardUrl: expect.stringMatching(

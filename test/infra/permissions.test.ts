@@ -78,7 +78,7 @@ const rolePolicies = FUNCTIONS.map((name) => {
     const { actions, on, attributes } = grant;
     return textOf({
       ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`) },
-      Resource: on.includes('openAlerts') ? 'Table.Arn/index/open-alerts' : 'Table.Arn',
+      Resource: on.includes('alertIndex') ? 'Table.Arn/index/alerts' : 'Table.Arn',
       Condition: {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(grant) },
         ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
@@ -114,7 +114,7 @@ const POLICIES: Record<string, string[]> = {
     'Allow cloudwatch:DescribeAlarms cloudwatch:GetMetricData logs:DescribeLogGroups logs:GetQueryResults logs:StopQuery on *',
     'Allow dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem on Table.Arn',
     'Allow dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',
-    'Allow dynamodb:Query on Table.Arn/index/open-alerts',
+    'Allow dynamodb:Query on Table.Arn/index/alerts',
     'Allow logs:FilterLogEvents logs:StartQuery on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:/Service/*',
     `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
     `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,

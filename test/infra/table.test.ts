@@ -13,10 +13,10 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     ],
     GlobalSecondaryIndexes: [
       {
-        IndexName: 'open-alerts',
+        IndexName: 'alerts',
         KeySchema: [
-          { AttributeName: 'open_partition', KeyType: 'HASH' },
-          { AttributeName: 'open_at', KeyType: 'RANGE' },
+          { AttributeName: 'index_partition', KeyType: 'HASH' },
+          { AttributeName: 'index_place', KeyType: 'RANGE' },
         ],
         Projection: { ProjectionType: 'KEYS_ONLY' },
       },
@@ -30,7 +30,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     Replicas: [
       {
         ...{ Region: 'AWS::Region', DeletionProtectionEnabled: true },
-        GlobalSecondaryIndexes: [{ IndexName: 'open-alerts' }],
+        GlobalSecondaryIndexes: [{ IndexName: 'alerts' }],
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       },
     ],
@@ -61,7 +61,7 @@ it('each replica is protected, recoverable and tagged as the table is, and is ev
   ).Properties;
   const replica = (Region: string) => ({
     ...{ Region, DeletionProtectionEnabled: true, Tags: [{ Key: 'team', Value: 'edge' }] },
-    GlobalSecondaryIndexes: [{ IndexName: 'open-alerts' }],
+    GlobalSecondaryIndexes: [{ IndexName: 'alerts' }],
     PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
   });
   expect(Replicas).toEqual(['eu-central-1', 'us-east-1', 'eu-west-1'].map(replica));

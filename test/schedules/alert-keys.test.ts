@@ -1,17 +1,27 @@
-/** What a sender's last word on an alert key is decides whether it has an open alert, whatever happens to the messages on their way. */
+/**
+ * The life of the alerts of a key, by a model: what each write makes of an alert, that after each write its rows agree, and that no record is lost,
+ * whatever happens to the messages on their way.
+ */
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { reasonOf } from '../../lib/ingest/problems.ts';
 import type { IngestRecord } from '../../lib/ingest/records.ts';
 import { recordOf } from '../../lib/ingest/records.ts';
+import { createEndSilentAlerts } from '../../lib/ingest/silent-alerts.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
+import type { AlertRow } from '../../lib/model/alert.ts';
+import { isBefore, sentOf, timeOf } from '../../lib/model/order.ts';
 import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
 import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
 import { type Key, keys, ofKind, type Stored } from '../../lib/table/keys.ts';
+import { rowName } from '../../lib/table/read.ts';
+import { checkMergesOfTable } from '../../packages/admin/check/check.ts';
+import { checkAlertKeys } from '../../packages/admin/check/check-alert-keys.ts';
+import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
 import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
 import { finishEntries, newAccount } from '../support/incidents.ts';
 import { put, testDeps } from '../support/service.ts';
-import { anyFate, lives, onSchedules } from './schedule.ts';
+import { anyFate, lives, onSchedules, type Schedule } from './schedule.ts';
 
 const NOW = 1_800_000_000_000;
 /** A merge of more than one alert is large. */
@@ -24,16 +34,18 @@ const incidents = ['1', '2'].map((digit) => digit.repeat(24));
  */
 const call = fc.record({
   /** Milliseconds since the call before. */
-  after: fc.constantFrom(0, 1, 5_000),
+  after: fc.constantFrom(0, 1, 5_000, 70_000),
   alerts: fc.uniqueArray(
     fc.record({
       alert_key: fc.constantFrom('disk', 'disk', 'disk', 'cpu'),
       alert_status: fc.constantFrom('Ok', 'Ok', 'Critical', 'Warning', undefined),
-      title: fc.constantFrom('one', 'two'),
+      title: fc.constantFrom('one', 'two', undefined),
       labels: fc.option(fc.constantFrom({ host: 'a' }, { constructor: 'b' }), { nil: undefined }),
       // A restart makes the start later, or equal to the end before.
       started_at_ms: fc.option(fc.constantFrom(NOW - 60_000, NOW - 5_000, NOW), { nil: undefined }),
+      // Before some start that another record gave: a late notice of an earlier episode.
       ended_at_ms: fc.option(fc.constantFrom(NOW - 60_000, NOW), { nil: undefined }),
+      silent_after_s: fc.option(fc.constantFrom(60, 100), { nil: undefined }),
     }),
     { minLength: 1, maxLength: 2, selector: ({ alert_key }) => alert_key },
   ),
@@ -48,6 +60,11 @@ const other = fc.oneof(
   }),
   fc.record({ kind: fc.constant('undo' as const), fate: anyFate }),
   fc.record({ kind: fc.constant('title' as const), fate: anyFate }),
+  fc.record({
+    kind: fc.constant('silence' as const),
+    afterMs: fc.constantFrom(60_000, 140_000, 10 ** 7),
+    fate: anyFate,
+  }),
 );
 const cases = fc.record({
   calls: fc.array(call, { minLength: 2, maxLength: 6, size: 'max' }),
@@ -67,7 +84,8 @@ function recordsOf(calls: (typeof cases extends fc.Arbitrary<infer Case> ? Case 
     [0, ...(isRepeated ? [1] : [])].flatMap((attempt) => {
       sentMs += after;
       return alerts.map((alert, index): IngestRecord => {
-        const line = JSON.stringify({ kind: 'alert', account_id: account, at_ms: sentMs, ...alert });
+        const title = alert.alert_status === 'Ok' ? alert.title : (alert.title ?? 'one');
+        const line = JSON.stringify({ kind: 'alert', account_id: account, at_ms: sentMs, ...alert, title });
         const found = recordOf(line, { sentMs, messageId: `${number}.${attempt}`, line: index + 1 });
         if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${line}`);
         return found.record;
@@ -79,8 +97,90 @@ function recordsOf(calls: (typeof cases extends fc.Arbitrary<infer Case> ? Case 
 const rowsOf = <Kind extends 'alert' | 'alertKey' | 'historyEntry'>(kind: Kind, items: readonly object[]) =>
   ofKind(kind, items as readonly Key[]) as Stored<Kind>[];
 
+/** What an alert says, in the model. */
+type ShownName = 'title' | 'labels' | 'alert_severity' | 'started_at_ms' | 'ended_at_ms' | 'event';
+type Shown = { [Name in ShownName]?: AlertRow[Name] | undefined };
+const shown = ({ title, labels, alert_severity, started_at_ms, ended_at_ms, event }: Shown): Shown => ({
+  ...{ title, labels, alert_severity, started_at_ms, ended_at_ms, event },
+});
+const isOpen = (row: Pick<AlertRow, 'ended_at_ms'>) => row.ended_at_ms === undefined;
+const isLateNotice = ({ sent }: IngestRecord, { start_given, started_at_ms }: Partial<AlertRow>) =>
+  sent.alert_status === 'Ok' && start_given === true && Number(sent.ended_at_ms) < (started_at_ms as number);
+
+/** What a record makes of an alert; `before` undefined: a new one. */
+function afterRecord(before: AlertRow | undefined, record: IngestRecord): Shown {
+  const {
+    alert_status = 'Warning',
+    alert_key,
+    title,
+    labels,
+    started_at_ms,
+    ended_at_ms,
+  } = record.sent as Partial<AlertRow> & {
+    alert_status?: string;
+  };
+  const ends = alert_status === 'Ok';
+  if (before) expect([isLateNotice(record, before), isOpen(before) || ends]).toEqual([false, true]);
+  // A record by the alert's id, which has replaced the content, may be later than this one.
+  const isContentKept = before !== undefined && !isBefore(before.row_order, record.order);
+  const content = isContentKept
+    ? { title: before.title, labels: before.labels }
+    : {
+        title: title ?? before?.title ?? alert_key,
+        labels: ends && labels === undefined ? before?.labels : labels,
+      };
+  const start = before ? before.started_at_ms : (started_at_ms ?? (ends ? ended_at_ms : undefined) ?? record.atMs);
+  const end = Math.max(start as number, ended_at_ms ?? record.atMs);
+  const wasOpen = !before || isOpen(before);
+  const event = ends ? wasOpen && 'AlertResolved' : !before && 'AlertTriggered';
+  return shown({
+    ...content,
+    alert_severity: (ends ? before?.alert_severity : alert_status) as 'Info',
+    started_at_ms: start as number,
+    ended_at_ms: (ends ? (before?.ended_at_ms ?? end) : undefined) as number,
+    event: (event || undefined) as 'AlertResolved',
+  });
+}
+
+/** What silence makes of an open alert. */
+function afterSilence(before: AlertRow, { key_order }: AlertRow): Shown {
+  const { key_order: last, silent_after_s, started_at_ms = 0 } = before;
+  const silentAtMs = sentOf(last as Uint8Array) + (silent_after_s as number) * 1_000;
+  expect(isOpen(before) && isBefore(last, key_order as Uint8Array)).toBe(true);
+  expect(timeOf(key_order as Uint8Array)).toBe(silentAtMs);
+  return shown({ ...before, ended_at_ms: Math.max(started_at_ms, silentAtMs), event: 'AlertSilent' });
+}
+
+/** Goes through all writes: each does what the model does, and leaves rows that agree. */
+function expectAsModel({ commits }: Schedule, account: number, records: readonly IngestRecord[]): void {
+  const rows = new Map<string, Key>();
+  for (const { changes } of commits) {
+    for (const { before, after } of changes) {
+      const row = (after ?? before) as unknown as Key;
+      if (after) rows.set(rowName(row), row);
+      else rows.delete(rowName(row));
+      const [alert] = rowsOf('alert', after ? [after] : []);
+      if (!alert) continue;
+      const [was] = rowsOf('alert', before ? [before] : []);
+      const isOfKey = !was || Buffer.compare(was.key_order as Uint8Array, alert.key_order as Uint8Array) !== 0;
+      const record = records.find(({ order }) => Buffer.compare(order, alert.key_order as Uint8Array) === 0);
+      // A merge, or a record with the id.
+      if (!isOfKey)
+        expect(shown(alert)).toEqual(shown({ ...was, title: alert.title, labels: alert.labels, event: undefined }));
+      else expect(shown(alert)).toEqual(record ? afterRecord(was, record) : afterSilence(was as AlertRow, alert));
+      const state = isOpen(alert) ? 'OPEN' : 'ENDED';
+      expect([alert.index_partition, alert.ttl !== undefined]).toEqual([
+        expect.stringContaining(`#${state}#${alert.alert_severity ?? 'None'}#`),
+        !isOpen(alert),
+      ]);
+    }
+    const ofAccount = ['alert', 'alertKey'].flatMap((kind) => rowsOf(kind as 'alert', [...rows.values()]));
+    expect([...checkAlertKeys(mergeRowsOf(account, ofAccount))]).toEqual([]);
+  }
+}
+
 onSchedules(
-  'an alert is open exactly if the last word on its key is not that it has ended',
+  'an alert opens, changes and ends as the records of its key say in their order, and no record is lost',
   cases,
   async (each, schedule) => {
     const { account } = await newAccount(schedule.table);
@@ -106,6 +206,10 @@ onSchedules(
       schedule.start(async (table) => {
         const deps = testDeps(table, { now: () => NOW });
         const [first] = entries();
+        if (it.kind === 'silence') {
+          const silent = testDeps(table, { now: () => NOW + it.afterMs });
+          await createEndSilentAlerts(silent, async () => 0)({}, { getRemainingTimeInMillis: () => 60_000 });
+        }
         if (it.kind === 'undo' && first) {
           const { incident_id: incidentId, sequence } = first.entry;
           await undoMerge(deps, { account, incidentId, sequence, by: 'o', requestId: 'u' }, LIMITS);
@@ -114,7 +218,7 @@ onSchedules(
         if (it.kind === 'title' && ids[0]) {
           const found = recordOf(
             JSON.stringify({ kind: 'alert', account_id: account, alert_id: ids[0], title: 'named' }),
-            { sentMs: NOW + 99_999, messageId: 'named', line: 1 },
+            { sentMs: NOW + 9_999, messageId: 'named', line: 1 },
           );
           if ('record' in found) await writeAllButRefused(table, [found.record]);
         }
@@ -137,22 +241,15 @@ onSchedules(
     await schedule.run<unknown>([...rest.map(send), ...later.map(others)]);
     await finishEntries(schedule.table, rowsOf('historyEntry', schedule.items()) as object[] as never, LIMITS);
 
-    const items = schedule.items();
+    expectAsModel(schedule, account, records);
     for (const [alertKey, its] of Map.groupBy(records, ({ sent }) => String(sent.alert_key))) {
-      const last = its.toSorted((a, b) => Buffer.compare(a.order, b.order)).at(-1) as IngestRecord;
-      const isOpen = last.sent.alert_status !== 'Ok';
-      const key = rowsOf('alertKey', items).find(({ sk }) => sk === alertKey);
       const alerts = alertRows().filter(({ alert_key }) => alert_key === alertKey);
-      const open = alerts.filter(({ open_partition }) => open_partition !== undefined);
-      expect([key?.is_open, open.map(({ alert_id }) => alert_id)]).toEqual([isOpen, isOpen ? [key?.alert_id] : []]);
-      for (const { open_at, ended_at_ms } of alerts)
-        expect([open_at === undefined]).toEqual([ended_at_ms !== undefined]);
-      const { title, labels, alert_severity } = alerts.find(({ alert_id }) => alert_id === key?.alert_id) ?? {};
-      if (title !== 'named') expect([title, labels]).toEqual([last.sent.title, last.sent.labels]);
-      if (isOpen) expect(alert_severity).toBe(last.sent.alert_status ?? 'Warning');
-      expect(alerts.length).toBeLessThanOrEqual(its.length);
+      const isApplied = ({ order }: IngestRecord) => alerts.some(({ key_order }) => !isBefore(key_order, order));
+      const lost = its.filter((record) => !isApplied(record) && !alerts.some((alert) => isLateNotice(record, alert)));
+      expect(lost).toEqual([]);
     }
     const incidentOf = new Map(entries().flatMap(({ moves }) => moves.map(({ alertId, to }) => [alertId, to])));
     for (const { alert_id, incident_id } of alertRows()) expect(incident_id).toBe(incidentOf.get(alert_id));
+    expect((await Array.fromAsync(checkMergesOfTable(schedule.table, { nowMs: NOW }))).flat()).toEqual([]);
   },
 );

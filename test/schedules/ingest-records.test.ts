@@ -149,7 +149,7 @@ async function importRecords(table: Table, records: readonly IngestRecord[]): Pr
   await Promise.all(
     records.map(async (record) => {
       const row = await getRow(shared, keyOf(record.sent));
-      await writeRecord(shared, record, { row: row && { ...row } });
+      await writeRecord(shared, record, { found: { row: row && { ...row } } });
     }),
   );
 }

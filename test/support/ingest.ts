@@ -36,20 +36,23 @@ export const shownRefusal = ({ MessageBody, MessageGroupId, MessageAttributes = 
 });
 
 /** The function ingest-records, with queues that keep what it sends. @param replacement used in place of the dependencies for tests */
-export function ingestOver(table: Table, now: () => number = Date.now, replacement?: IngestDeps) {
+export function ingestOver(table: Table, now: () => number = Date.now, replacement?: Partial<IngestDeps>) {
   const deps = testDeps(table, { now });
   const sum = (name: keyof RecordCounts) =>
     deps.metrics.recordCounts.reduce((total, counts) => total + counts[name], 0);
   const refused: ShownRefusal[] = [];
   const delays: { receiptHandle: string; seconds: number }[] = [];
   let isTaken = (_body: string) => true;
-  const handler = createIngestRecords(replacement ?? deps, {
-    async refuse(refusals) {
-      refused.push(...refusals.filter(({ MessageBody }) => isTaken(MessageBody)).map(shownRefusal));
-      return refusals.map(({ MessageBody }) => isTaken(MessageBody));
+  const handler = createIngestRecords(
+    { ...deps, ...replacement },
+    {
+      async refuse(refusals) {
+        refused.push(...refusals.filter(({ MessageBody }) => isTaken(MessageBody)).map(shownRefusal));
+        return refusals.map(({ MessageBody }) => isTaken(MessageBody));
+      },
+      delay: async (delayed) => void delays.push(...delayed),
     },
-    delay: async (delayed) => void delays.push(...delayed),
-  });
+  );
   /** @param remainingMs until the function's time-out */
   const deliver = (bodies: readonly string[], receives = 1, remainingMs = 60_000) =>
     handler(

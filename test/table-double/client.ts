@@ -88,5 +88,5 @@ export function connectDouble(send: Send, name = TABLE_NAME): Table {
     const sendInput = (input: unknown) => send({ name: command.constructor.name, input }, options?.abortSignal);
     return command instanceof QueryCommand ? sendRaw(command, sendInput) : sendInput(command.input);
   };
-  return { name, client: Object.assign(client, { send: sendCommand }), unmarshall };
+  return { name, client: Object.assign(client, { send: sendCommand }), unmarshall, now: Date.now };
 }

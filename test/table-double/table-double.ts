@@ -9,7 +9,7 @@ import {
   TransactionCanceledException,
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
-import { OPEN_ALERTS_INDEX } from '../../lib/table/open-alerts.ts';
+import { ALERT_INDEX } from '../../lib/table/alert-index.ts';
 import { rowBytes } from '../../lib/table/row-size.ts';
 import type {
   ActionKind,
@@ -141,8 +141,8 @@ export class TableDouble {
 
   #query(input: QueryInput): unknown {
     const holds = parseCondition(input.KeyConditionExpression ?? '');
-    const { partitionKey, sortKey } = OPEN_ALERTS_INDEX;
-    const isIndexed = input.IndexName === OPEN_ALERTS_INDEX.name;
+    const { partitionKey, sortKey } = ALERT_INDEX;
+    const isIndexed = input.IndexName === ALERT_INDEX.name;
     const entryOf = ({ pk, sk, ...item }: Item) =>
       ({ pk, sk, [partitionKey]: item[partitionKey], [sortKey]: item[sortKey] }) as Item;
     const rows = isIndexed

@@ -1,10 +1,10 @@
 /** Reads open alerts by the index, or the alerts of some ids and keys. */
 import type { RequestOf } from '../../http/operation.ts';
-import { type AlertRow, SEVERITIES } from '../../model/alert.ts';
+import { type AlertRow, isOpenAlert, SEVERITIES } from '../../model/alert.ts';
 import { type Int64, stringifyJson } from '../../shared/json.ts';
+import { alertIndex, queryAlertIndex } from '../../table/alert-index.ts';
 import type { Table } from '../../table/client.ts';
 import { keys } from '../../table/keys.ts';
-import { openAlerts, queryOpenAlerts } from '../../table/open-alerts.ts';
 import { batchGet } from '../../table/read.ts';
 import { alertItemOf, readIncidentTitles } from '../alert-item.ts';
 import type { AlertItem } from '../alert-schema.ts';
@@ -24,9 +24,11 @@ export const severitiesOf = ({ alert_severity = '' }: AlertListRequest): string[
 /** Whether a request names alerts by their ids or keys. */
 export const isNamed = ({ alert_ids = [], alert_keys = [] }: AlertListRequest) =>
   alert_ids.length + alert_keys.length > 0;
-const isOpen = ({ open_partition }: AlertRow) => open_partition !== undefined;
-/** The row of an alert that the index has; undefined if the alert has ended since. */
-const ifOpen = (row: AlertRow | undefined) => (row && isOpen(row) ? row : undefined);
+/** Whether an alert has one of the severities that a request asks for. */
+const isWanted = (body: AlertListRequest, { alert_severity }: AlertRow) => {
+  const wanted = severitiesOf(body);
+  return wanted.length === 0 || wanted.includes(String(alert_severity));
+};
 
 /** An alert of the list: its place, and its row if that is read. */
 type Candidate = { place: string; row?: AlertRow | undefined };
@@ -37,15 +39,14 @@ const findOpen: Find = async (table, account, body, after) => {
   const wanted = severitiesOf(body);
   const severities = SEVERITIES.filter((severity) => wanted.length === 0 || wanted.includes(severity));
   const options = { limit: body.limit + 1, after, descending: !body.asc };
-  const partitions = openAlerts.partitions(account, severities);
-  const found = await Promise.all(partitions.map((partition) => queryOpenAlerts(table, partition, options)));
+  const partitions = alertIndex.partitions(account, 'OPEN', severities);
+  const found = await Promise.all(partitions.map((partition) => queryAlertIndex(table, partition, options)));
   // An alert whose severity changes meanwhile is found twice.
   return [...new Set(found.flat())].map((place) => ({ place }));
 };
 
 const findNamed: Find = async (table, account, body, after) => {
   const { alert_ids = [], alert_keys = [], is_active } = body;
-  const wanted = severitiesOf(body);
   const keyRows = [...new Set(alert_keys)].map((key) => keys.alertKey(account, key));
   const last = await batchGet(table, keyRows, { ...EVENTUAL, attributes: ['alert_id'] });
   const lastIds = [...last.rows.values()].map(({ alert_id }) => alert_id);
@@ -57,10 +58,10 @@ const findNamed: Find = async (table, account, body, after) => {
   );
   return [...rows.values()].flatMap((row) => {
     // An alert without a key has no start, and counts as the earliest.
-    const place = openAlerts.sortKey(row.started_at_ms ?? 0, row.sk);
+    const place = alertIndex.place(row.started_at_ms ?? 0, row.sk);
     const isListed =
-      (is_active ?? isOpen(row)) === isOpen(row) &&
-      (wanted.length === 0 || wanted.includes(String(row.alert_severity))) &&
+      (is_active ?? isOpenAlert(row)) === isOpenAlert(row) &&
+      isWanted(body, row) &&
       (after === undefined || (body.asc ? place > after : place < after));
     return isListed ? [{ place, row }] : [];
   });
@@ -81,9 +82,11 @@ export async function readAlerts(
   const sign = request.asc ? 1 : -1;
   candidates.sort((a, b) => (a.place < b.place ? -sign : sign));
   const page = candidates.slice(0, request.limit);
-  const keyOf = ({ place }: Candidate) => keys.alert(account, openAlerts.alertIdOf(place));
+  const keyOf = ({ place }: Candidate) => keys.alert(account, alertIndex.alertIdOf(place));
   const { rows } = await batchGet(table, page.filter(({ row }) => !row).map(keyOf), EVENTUAL);
-  const alerts = page.map((candidate) => candidate.row ?? ifOpen(rows.of(keyOf(candidate))));
+  // The index is read before the row, and decides nothing: an alert may have ended since, or changed its severity.
+  const ifListed = (row: AlertRow | undefined) => (row && isOpenAlert(row) && isWanted(request, row) ? row : undefined);
+  const alerts = page.map((candidate) => candidate.row ?? ifListed(rows.of(keyOf(candidate))));
   const titles = await readIncidentTitles(
     table,
     account,

@@ -27,7 +27,7 @@ export const listAlerts = {
   throttle: LIST_THROTTLE,
   grants: [
     { actions: ['GetItem'], on: ['appKey'] },
-    { actions: ['Query'], on: ['openAlerts'] },
+    { actions: ['Query'], on: ['alertIndex'] },
     { actions: ['BatchGetItem'], on: ['alert', 'alertKey', 'incident'] },
   ],
   request: {

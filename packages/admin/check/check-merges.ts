@@ -5,6 +5,7 @@
  */
 
 import { bySequence, type EntryWithMoves, originsOf } from '../../../lib/operations/merge-alerts/entry.ts';
+import { SETTINGS } from '../../../lib/shared/settings.ts';
 import { IS_NEW, is, isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys, type Stored } from '../../../lib/table/keys.ts';
 import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
@@ -28,9 +29,9 @@ export function checkMerges(rows: MergeRows, { nowMs = 0, overdueMs = 5 * 60_000
   const moves = trueMoves(entries, rows.alerts);
   return [
     ...checkHead(rows, entries, nowMs - overdueMs),
-    ...checkReferences(rows, entries),
+    ...checkReferences(rows, entries, nowMs),
     ...checkAlerts(rows, moves),
-    ...checkAlertKeys(rows, nowMs),
+    ...checkAlertKeys(rows),
     ...checkIncidents(rows, entries),
     ...checkLog(rows, entries),
     ...checkOrigins(rows, entries, moves),
@@ -38,10 +39,17 @@ export function checkMerges(rows: MergeRows, { nowMs = 0, overdueMs = 5 * 60_000
   ];
 }
 
+/**
+ * Nothing tells whether an alert that is missing has expired, or has not arrived with its entry. No setting lets one expire sooner after its
+ * end. One that was merged long after its end is reported although it has expired, until its entry is so old.
+ */
+const MAY_EXPIRE_MS = SETTINGS.endedAlertDays.min * 24 * 3_600_000;
+
 /** Checks that what rows name exists: records of the feed may name it first, and of a replica it may not have arrived. */
 function* checkReferences(
   { account, alerts, incidents, members }: MergeRows,
   entries: readonly EntryWithMoves[],
+  nowMs: number,
 ): Generator<Finding> {
   const finding = findingsOf(account);
   for (const [alert_id, { incident_id }] of alerts)
@@ -58,8 +66,10 @@ function* checkReferences(
         'a record or an import may bring the incident: then `repair` gives it the title and owner of its history';
       yield finding('entry_incident_missing', { incident_id, sequence: entry.sequence }, detail);
     }
-  const missing = entries.flatMap(({ entry: { sequence }, moves }) =>
-    moves.flatMap(({ alertId }) => (alerts.has(alertId) ? [] : [[alertId, sequence] as const])),
+  const missing = entries.flatMap(({ entry: { sequence, at_ms }, moves }) =>
+    moves.flatMap(({ alertId }) =>
+      alerts.has(alertId) || at_ms < nowMs - MAY_EXPIRE_MS ? [] : [[alertId, sequence] as const],
+    ),
   );
   for (const [alert_id, sequence] of new Map(missing))
     yield finding(

@@ -25,7 +25,7 @@ import type { AccountRows, CheckedAccount, CheckedAppKey } from './check-account
 /** The attributes of an alert that decide its incident, and the state of its key. Others are not read, since they may be large. */
 const ALERT_ATTRIBUTES = [
   ...(['incident_id', 'moved_sequence', 'moved_from', 'feed_incident'] as const),
-  ...(['alert_key', 'key_order', 'open_partition'] as const),
+  ...(['alert_id', 'alert_key', 'key_order', 'alert_severity', 'started_at_ms', 'ended_at_ms', 'ttl'] as const),
 ] as const;
 
 /** @param histories incidents that have entries, as a scan of the table shows them; those that any row names are read without it */

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { ingestRecord } from '../../../lib/ingest/records.ts';
-import { alert, SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
+import { alert, isOpenAlert, SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import { defined, namesOf, pick } from '../../../lib/model/fields.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
@@ -70,11 +70,10 @@ async function close(session: WritingSession<AccountOptions>, name: string): Pro
   // A time before the alert is read, so that a record that comes meanwhile is later.
   const sentMs = (await serviceClock(withSignal(table, io.signal), io.now))();
   const row = await requireAlert(table, account, name);
-  const { alert_id, alert_key, open_partition } = row;
+  const { alert_id, alert_key } = row;
   if (alert_key === undefined) throw new CliError(`Alert ${alert_id} has no key: it is neither open nor ended.`);
   const json = { alert_id, alert_key };
-  if (open_partition === undefined)
-    return { text: `Alert ${alert_id} has ended already.`, json: { ...json, closed: false } };
+  if (!isOpenAlert(row)) return { text: `Alert ${alert_id} has ended already.`, json: { ...json, closed: false } };
   if (dryRun) return { text: `Alert ${alert_id} would be closed.`, json };
   // A record replaces all content, so it repeats what the alert has.
   const content = defined(pick(row, namesOf(alert.fields, { stored: 'content' })));
@@ -84,8 +83,8 @@ async function close(session: WritingSession<AccountOptions>, name: string): Pro
   );
   await audit.around([account], `alert ${alert_id}`, async () => {
     await writeRecord(table, record);
-    if ((await readAlert(table, account, alert_id))?.open_partition !== undefined)
-      throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);
+    const after = await readAlert(table, account, alert_id);
+    if (after && isOpenAlert(after)) throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);
   });
   return { text: `Alert ${alert_id} closed.`, json: { ...json, closed: true } };
 }

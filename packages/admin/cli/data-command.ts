@@ -57,7 +57,7 @@ async function importFile(
   { io, target, table, options, dryRun, audit }: WritingSession<TargetOptions & { account?: Int64[] }>,
   file: string,
 ): Promise<WriteResult> {
-  const { gatewayKeys } = target;
+  const { gatewayKeys, endedAlertDays } = target;
   const { account: only } = options;
   const nowMs = io.now();
   const input = linesOf(await openInput(file, io), io.signal);
@@ -75,6 +75,7 @@ async function importFile(
   const changedLines = new Set<CheckedLine>();
   const loadOptions: LoadOptions = {
     nowMs,
+    endedAlertDays,
     record: audit.inTransaction,
     onWritten(line, isChanged) {
       progress.add(1);

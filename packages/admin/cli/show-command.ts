@@ -62,7 +62,13 @@ async function showIncident({ table, options: { account } }: ShowSession, id: st
   return {
     json: {
       ...shown,
-      history: history.map(({ entry, moves, stayed, pending }) => ({ ...entry, pending, moves, stayed })),
+      history: history.map(({ entry, moves, stayed, pending, expired }) => ({
+        ...entry,
+        pending,
+        moves,
+        stayed,
+        expired,
+      })),
     },
     show: [fieldsOf(columnsOf(shown), shown), head, ...history.map((merge) => fieldsOf(MERGE_FIELDS, merge))],
   };

@@ -46,6 +46,8 @@ export interface Target {
   readonly measure?: () => Promise<Measured>;
   /** Of a stack: whether its last deployment made it a standby, so that another region writes to the table. */
   readonly standby?: boolean;
+  /** The setting of the stack; absent: unknown. */
+  readonly endedAlertDays?: number;
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
@@ -99,6 +101,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
   const eventsUrl = outputs.get('RelayEventsUrl');
   const mergeQueueUrl = outputs.get('MergeQueueUrl');
   const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
+  const endedAlertDays = outputs.get('EndedAlertDays');
   return {
     ...connect({ tableName, region, accountPlanId }),
     ...connectIngestQueues(outputs, region),
@@ -110,6 +113,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
         relay: { region: await client.config.region(), eventsUrl, mergeQueueUrl, deadLettersUrl },
       }),
     outputs,
+    ...(endedAlertDays && { endedAlertDays: Number(endedAlertDays) }),
     standby:
       Stacks[0]?.Parameters?.some(
         ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',

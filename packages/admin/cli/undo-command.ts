@@ -29,15 +29,17 @@ async function undo(
   const result = dryRun
     ? await planUndo(deps, request)
     : await audit.around([account], what, () => undoMerge(deps, request));
-  const { moves, left, originMissing, undoneBy, sequence: undoSequence } = result;
+  const { moves, left, originMissing, expired, undoneBy, sequence: undoSequence } = result;
   const moved = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
-  const stay =
-    originMissing.length > 0 ? `${moved}; the former incidents of these are gone: ${originMissing.join(' ')}` : moved;
+  const homeless =
+    originMissing.length > 0 ? `; the former incidents of these are gone: ${originMissing.join(' ')}` : '';
+  const stay = `${moved}${homeless}${expired > 0 ? `; ${expired} have expired` : ''}`;
   const countOfAll = `${moves.length} of ${moves.length + left.length + originMissing.length} alerts`;
   const json = {
     moves: moves.map(({ alertId, to }) => ({ alert_id: alertId, to: to ?? null })),
     left,
     ...(originMissing.length > 0 && { origin_missing: originMissing }),
+    ...(expired > 0 && { expired }),
     ...(undoSequence !== undefined && { sequence: undoSequence }),
     ...(undoneBy !== undefined && { undone_by: undoneBy }),
   };

@@ -1,4 +1,5 @@
 /** The page of an alert: its state and content, and the merges that it was part of. */
+import { isOpenAlert } from '../../../lib/model/alert.ts';
 import { itemOf, readAlert } from '../incidents/alerts.ts';
 import { alertColumns } from '../tables/alerts.ts';
 import { fieldsOf } from '../text/table.ts';
@@ -18,10 +19,9 @@ export async function alertPage(view: View, alertId: string): Promise<Titled> {
   const ofAlert = all.filter(({ alertIds }) => alertIds.includes(row.alert_id));
   const unlabelled = { ...alert, labels: {} };
   const shown = fieldsOf(alertColumns(unlabelled), unlabelled);
-  const close =
-    row.open_partition === undefined
-      ? []
-      : [['close', { command: `alert close ${alert.alert_id} --account ${accountId}` }] as const];
+  const close = isOpenAlert(row)
+    ? [['close', { command: `alert close ${alert.alert_id} --account ${accountId}` }] as const]
+    : [];
   const body = html`
 <section>
 ${facts(view, { fields: [...shown.fields, ...close] })}

@@ -1,5 +1,6 @@
 /** The pages of incidents and of an incident: their alerts and merges, who made them, and the commands that undo them. */
 
+import { isOpenAlert } from '../../../lib/model/alert.ts';
 import type { IncidentRow } from '../../../lib/model/incident.ts';
 import { readLogHead } from '../../../lib/operations/merge-alerts/log-head.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
@@ -187,7 +188,7 @@ async function alertsSection(view: View, incidentId: string): Promise<Html> {
   const from = Math.max(0, Math.trunc(Number(query.from)) || 0);
   const reached = from + ALERTS_LISTED;
   const listed = all.slice(from, reached).map(({ alert_id }) => alert_id);
-  const open = all.filter(({ open_partition }) => open_partition !== undefined).length;
+  const open = all.filter(isOpenAlert).length;
   const note = all.length > 0 && html`<p>${countText(all.length, 'alert')}, ${open.toLocaleString('en')} open</p>`;
   const items = await readAlertItems(table, accountId, listed);
   const rows = tableHtml(

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
-import { type Found, keyOf } from '../../../lib/ingest/record-rows.ts';
+import { keyOf, type WriteOptions } from '../../../lib/ingest/record-rows.ts';
 import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { ordersOf } from '../../../lib/model/fields.ts';
@@ -45,6 +45,8 @@ export interface LoadOptions {
   record?: RecordChange;
   /** Makes a gateway key for each account that has none yet. */
   gatewayKeys?: GatewayKeys;
+  /** The setting of the deployment; absent: its default. */
+  endedAlertDays?: number | undefined;
   /** Called for each line that was written. @param isChanged false: the table has the same, or something newer or deleted */
   onWritten?: (line: CheckedLine, isChanged: boolean) => void;
   /** Stops the writing. To complete it, the same data is written again. */
@@ -86,7 +88,7 @@ export async function writeData(
   lines: readonly CheckedLine[],
   { nowMs, record: recordChange = (_account, _target, change) => change([], []), ...options }: LoadOptions,
 ): Promise<void> {
-  const { gatewayKeys, onWritten, signal } = options;
+  const { gatewayKeys, endedAlertDays, onWritten, signal } = options;
   const through = sharingCalls(withSignal(table, signal));
   const requireStillThere = createErasureWatch(table);
   async function write(line: CheckedLine): Promise<void> {
@@ -97,7 +99,11 @@ export async function writeData(
       const before = await readRows(through, line);
       let isWritten = true;
       // What a read has found lets the first attempt fit the row, so that it does not fail a call that it shares.
-      if (record) isWritten = await writeRecord(through, record, { row: before[0] && { ...before[0] } });
+      if (record)
+        isWritten = await writeRecord(through, record, {
+          endedAlertDays,
+          found: { row: before[0] && { ...before[0] } },
+        });
       else if (sent.kind === 'account') await writeAccount(table, sent, recordChange, gatewayKeys);
       else await writeAppKey(table, sent, recordChange, nowMs);
       onWritten?.(line, isWritten && (await isChanged(line, before)));
@@ -180,9 +186,9 @@ async function patiently<Result>({ signal }: Table, work: () => Promise<Result>)
   }
 }
 
-/** Writes a record as the feed does. @param found what was read of its row, if it was @returns whether a row was written */
-export const writeRecord = (table: Table, record: IngestRecord, found?: Found): Promise<boolean> =>
-  patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record], found));
+/** Writes a record as the feed does. @returns whether a row was written */
+export const writeRecord = (table: Table, record: IngestRecord, options?: WriteOptions): Promise<boolean> =>
+  patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record], options));
 
 /** Whether the record is of a RUM resource that is deleted: unlike a record of the feed, an operator's does not undo that. */
 async function isKeptDeleted(table: Table, { sent }: IngestRecord): Promise<boolean> {

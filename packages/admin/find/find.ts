@@ -2,7 +2,7 @@
 
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { AccountRow } from '../../../lib/model/account.ts';
-import type { AlertRow } from '../../../lib/model/alert.ts';
+import { type AlertRow, isOpenAlert } from '../../../lib/model/alert.ts';
 import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -126,13 +126,14 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
   });
 }
 
-const ALERT = ['alert_id', 'alert_key', 'title', 'incident_id', 'alert_severity', 'open_partition'] as const;
+const ALERT = ['alert_id', 'alert_key', 'title', 'incident_id', 'alert_severity', 'key_order', 'ended_at_ms'] as const;
 const OTHERS = ['deleted_at_ms', 'deleted_by', 'version'] as const;
 
 type FoundAlert = Pick<AlertRow, Exclude<(typeof ALERT)[number], 'alert_id' | 'title'>>;
 
-function stateText({ alert_key, alert_severity, incident_id, open_partition }: FoundAlert): string {
-  const state = alert_key === undefined ? '' : `${open_partition === undefined ? 'ended' : alert_severity}, `;
+function stateText(alert: FoundAlert): string {
+  const { alert_key, alert_severity, incident_id } = alert;
+  const state = alert_key === undefined ? '' : `${isOpenAlert(alert) ? alert_severity : 'ended'}, `;
   return `${state}in ${incident_id === undefined ? 'no incident' : `incident ${incident_id}`}`;
 }
 

@@ -5,9 +5,9 @@ import { alertItemOf, readIncidentTitles } from '../../../lib/operations/alert-i
 import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import { readAlerts } from '../../../lib/operations/list-alerts/read-alerts.ts';
 import { codePoints, type Int64 } from '../../../lib/shared/json.ts';
+import { alertIndex, queryAlertIndex } from '../../../lib/table/alert-index.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { openAlerts, queryOpenAlerts } from '../../../lib/table/open-alerts.ts';
 import { getRow } from '../../../lib/table/read.ts';
 
 export const OBJECT_ID = /^[0-9a-f]{24}$/i;
@@ -36,8 +36,8 @@ export async function* allOpenAlerts(table: Table, account: Int64, severity?: Se
 export async function countOpenAlerts(table: Table, account: Int64, limit: number) {
   return Promise.all(
     SEVERITIES.map(async (severity) => {
-      const partitions = openAlerts.partitions(account, [severity]);
-      const found = await Promise.all(partitions.map((partition) => queryOpenAlerts(table, partition, { limit })));
+      const partitions = alertIndex.partitions(account, 'OPEN', [severity]);
+      const found = await Promise.all(partitions.map((partition) => queryAlertIndex(table, partition, { limit })));
       const count = found.reduce((sum, { length }) => sum + length, 0);
       return { severity, count, isMore: found.some(({ length }) => length >= limit) };
     }),

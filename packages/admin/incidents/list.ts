@@ -16,7 +16,7 @@ import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
-import { getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
+import { batchGet, getRow, queryAll, queryPage, queryRows } from '../../../lib/table/read.ts';
 import { listAccounts } from '../accounts/accounts.ts';
 import { countText } from '../text/printable.ts';
 
@@ -29,6 +29,8 @@ export interface ListedMerge {
   stayed: string[];
   /** It is committed, and not written to the rows of all its alerts. */
   pending: boolean;
+  /** How many of its alerts have expired, and so are left out; absent: not looked up. */
+  expired?: number;
 }
 
 /** The alerts that an entry moves, and the ids of those that stay. */
@@ -70,7 +72,7 @@ export async function listIncidents(table: Table, account: Int64) {
   return incidents;
 }
 
-const PLACE = ['alert_id', 'incident_id', 'started_at_ms', 'open_partition'] as const;
+const PLACE = ['alert_id', 'incident_id', 'started_at_ms', 'key_order', 'ended_at_ms'] as const;
 type PlacedAlert = Pick<AlertRow, (typeof PLACE)[number]>;
 
 /** Reads all alerts of an account. @returns false if it has more than `limit` */
@@ -122,9 +124,23 @@ export async function listMergesOfAll(table: Table, fromMs: number) {
   return all.sort((a, b) => a.entry.at_ms - b.entry.at_ms);
 }
 
-/** The merges into an incident and their undos, oldest first. */
-export const listHistory = (table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> =>
-  listed(table, account, () => readHistory(table, account, incidentId));
+/** The merges into an incident and their undos, oldest first. Costs half a read unit for each alert, to know which have expired. */
+export async function listHistory(table: Table, account: Int64, incidentId: string): Promise<ListedMerge[]> {
+  const merges = await listed(table, account, () => readHistory(table, account, incidentId));
+  const alertKeys = [...new Set(merges.flatMap(({ alertIds }) => alertIds))].map((id) => keys.alert(account, id));
+  const { rows } = await batchGet(table, alertKeys, { attributes: ['alert_id'], consistent: false });
+  const isThere = (id: string) => rows.of(keys.alert(account, id)) !== undefined;
+  return merges.map(({ alertIds, moves, stayed, ...merge }) => {
+    const kept = alertIds.filter(isThere);
+    return {
+      ...merge,
+      alertIds: kept,
+      moves: moves.filter(({ alertId }) => isThere(alertId)),
+      stayed: stayed.filter(isThere),
+      ...(kept.length < alertIds.length && { expired: alertIds.length - kept.length }),
+    };
+  });
+}
 
 /** The latest merges of an account and their undos, the latest first. */
 export async function listRecentMerges(table: Table, account: Int64, limit: number): Promise<ListedMerge[]> {
@@ -170,7 +186,7 @@ export async function listLatestMerges(
  * @returns for each a text, and the id of the incident to show after it, if there is one
  */
 export function effectsOf(
-  { entry, moves, stayed }: Pick<ListedMerge, 'entry' | 'moves' | 'stayed'>,
+  { entry, moves, stayed, expired = 0 }: Pick<ListedMerge, 'entry' | 'moves' | 'stayed' | 'expired'>,
   ownerOf: (id: Int64) => string = String,
 ) {
   const isMerge = entry.kind === 'merge';
@@ -181,6 +197,7 @@ export function effectsOf(
     return incident ? { text, incident } : { text: `${text} no incident` };
   });
   if (stayed.length > 0) effects.push({ text: `${countText(stayed.length, 'alert')} already there` });
+  if (expired > 0) effects.push({ text: `${countText(expired, 'alert')} expired since` });
   if (entry.new_title !== undefined) effects.push({ text: `title: ${entry.old_title} → ${entry.new_title}` });
   if (new_owner_id !== undefined) {
     const before = old_owner_id === undefined ? 'none' : ownerOf(old_owner_id);

@@ -35,6 +35,8 @@ export interface Undo {
   left: string[];
   /** Ids of alerts that stay, since their former incidents do not exist any more. */
   originMissing: string[];
+  /** How many alerts have expired since. */
+  expired: number;
   /** Sequence of the undo's history entry; absent if there was nothing to move. */
   sequence?: number;
   /** Sequence of an earlier undo of the same merge; absent if there is none, or alerts are left to move. */
@@ -57,7 +59,7 @@ type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
 export async function undoMerge(deps: UndoDeps, request: UndoRequest, limits: MergeLimits = {}): Promise<Undo> {
   const { table } = deps;
   const prepare = await createPreparer(deps, request);
-  let undo: Undo = { moves: [], left: [], originMissing: [] };
+  let undo: Undo = { moves: [], left: [], originMissing: [], expired: 0 };
   const committed = await commitAndMove(table, {
     async prepare(head) {
       const plan = await prepare(head);
@@ -107,8 +109,10 @@ async function createPreparer(
   if (found.entry.kind !== 'merge')
     throw new UndoError(`entry ${undoneSequence} is not a merge: an undo cannot be undone`);
   const merge = isPending(headBefore, found.entry) ? await readOrigins(table, account, found) : found;
-  const moved = merge.moves.filter(isMoved);
-  const rows = await readAssignments(table, account, moved);
+  const allMoved = merge.moves.filter(isMoved);
+  const rows = await readAssignments(table, account, allMoved);
+  const moved = allMoved.filter(({ alertId }) => rows.has(alertId));
+  const expired = allMoved.length - moved.length;
   const incidentIds = new Set([incidentId, ...moved.flatMap(({ from }) => from ?? [])]);
   const incidentKeys = [...incidentIds].map((id) => keys.incident(account, id));
   const { rows: incidents } = await batchGet(table, incidentKeys);
@@ -148,6 +152,6 @@ async function createPreparer(
       undone_sequence: undoneSequence,
       large: true,
     };
-    return { undo: { moves, left, originMissing }, prepared: { account, entry, moves, rows, incident, head } };
+    return { undo: { moves, left, originMissing, expired }, prepared: { account, entry, moves, rows, incident, head } };
   };
 }

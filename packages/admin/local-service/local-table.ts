@@ -1,8 +1,8 @@
 import { DynamoDB, ResourceInUseException, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../../infra/table-definition.ts';
 import { PATIENT } from '../../../lib/aws/http-handler.ts';
+import { ALERT_INDEX } from '../../../lib/table/alert-index.ts';
 import { clientConfig } from '../../../lib/table/client.ts';
-import { OPEN_ALERTS_INDEX } from '../../../lib/table/open-alerts.ts';
 
 /** Name of the table that `npm start` makes. */
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
@@ -25,8 +25,8 @@ export async function createTable(
       AttributeDefinitions: [
         { AttributeName: TABLE.partitionKey, AttributeType: 'S' },
         { AttributeName: TABLE.sortKey, AttributeType: 'S' },
-        { AttributeName: OPEN_ALERTS_INDEX.partitionKey, AttributeType: 'S' },
-        { AttributeName: OPEN_ALERTS_INDEX.sortKey, AttributeType: 'S' },
+        { AttributeName: ALERT_INDEX.partitionKey, AttributeType: 'S' },
+        { AttributeName: ALERT_INDEX.sortKey, AttributeType: 'S' },
       ],
       KeySchema: [
         { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
@@ -34,12 +34,12 @@ export async function createTable(
       ],
       GlobalSecondaryIndexes: [
         {
-          IndexName: OPEN_ALERTS_INDEX.name,
+          IndexName: ALERT_INDEX.name,
           KeySchema: [
-            { AttributeName: OPEN_ALERTS_INDEX.partitionKey, KeyType: 'HASH' },
-            { AttributeName: OPEN_ALERTS_INDEX.sortKey, KeyType: 'RANGE' },
+            { AttributeName: ALERT_INDEX.partitionKey, KeyType: 'HASH' },
+            { AttributeName: ALERT_INDEX.sortKey, KeyType: 'RANGE' },
           ],
-          Projection: { ProjectionType: OPEN_ALERTS_INDEX.projection },
+          Projection: { ProjectionType: ALERT_INDEX.projection },
         },
       ],
       ...(options.stream !== false && {

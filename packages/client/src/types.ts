@@ -314,7 +314,7 @@ export interface AlertRecord {
   at_ms?: number | bigint;
   alert_id?: string;
   alert_key?: string;
-  title: string;
+  title?: string;
   description?: string;
   labels?: {
     [k: string]: string;
@@ -329,6 +329,10 @@ export interface AlertRecord {
    * from 1000000000000 to 9999999999999
    */
   ended_at_ms?: number | bigint;
+  /**
+   * from 60 to 2592000
+   */
+  silent_after_s?: number;
   incident_id?: string;
   /**
    * from 1000000000000 to 9999999999999

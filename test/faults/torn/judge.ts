@@ -1,6 +1,7 @@
 /** What must be true of rows that were repaired: judged by the entries that there are, and by what the feed had said by then. */
 
 import { createAppKeys } from '../../../lib/http/app-keys.ts';
+import { isOpenAlert } from '../../../lib/model/alert.ts';
 import { isBefore, type Order, orderOfTime } from '../../../lib/model/order.ts';
 import { bySequence, type EntryWithMoves, entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { type Key, keys, ofKind, parseKey, type Stored } from '../../../lib/table/keys.ts';
@@ -103,7 +104,7 @@ export function* problemsOf(world: World, entries: readonly EntryWithMoves[], pl
   if (Object.keys(head?.pending ?? {}).length > 0) yield 'a pending entry';
   for (const { sequence, incident_id } of ofKind('idempotency', items))
     if (!exists(keys.historyEntry(account, incident_id, sequence))) yield 'an Idempotency-Key of an absent entry';
-  const open = ofKind('alert', items).flatMap(({ alert_key, open_at }) => (open_at && alert_key) || []);
+  const open = ofKind('alert', items).flatMap((row) => (isOpenAlert(row) && row.alert_key) || []);
   if (new Set(open).size < open.length) yield 'two alerts of a key are open';
 }
 

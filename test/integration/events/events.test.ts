@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { eventsSchema } from '../../../infra/generate/events.ts';
 import { appKeyIdOf, hashAppKey } from '../../../lib/http/app-keys.ts';
+import { createEndSilentAlerts } from '../../../lib/ingest/silent-alerts.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -280,9 +281,14 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
   await send({ alert_status: 'Ok' });
   await merge();
   await send({ alert_status: 'Ok', title: 'Again' });
-  await send({ alert_status: 'Info', started_at_ms: now - 3_000, incident_id });
+  // The title by id is later, so that this writes nothing but its order.
+  await ingest.send({ kind: 'alert', account_id: account, alert_id: await idOf(), title: 'Named again', at_ms: now });
+  await send({ alert_status: 'Ok', title: 'And again' });
+  await send({ alert_status: 'Info', started_at_ms: now - 3_000, incident_id, silent_after_s: 60 });
   const second = await idOf();
   const exported = (await Array.fromAsync(exportData(table, [account]))).map((record) => stringifyJson(record));
+  const silent = { getRemainingTimeInMillis: () => 60_000 };
+  await createEndSilentAlerts(testDeps(table, { now: () => now + 60_000 }), async () => 0)({}, silent);
   const other = await newAccount(table);
   const load = (lines: string[]) => loadData(table, 'alerts', lines, { nowMs: now });
   await load(exported.map((text) => text.replaceAll(String(account), String(other.account))));
@@ -311,8 +317,12 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
       ...times,
     }),
     event('AlertTriggered', second, {
-      ...{ alert_severity: 'Info', title: 'Disk full', incident_id, at_ms: now - 55_000 },
+      ...{ alert_severity: 'Info', title: 'Disk full', incident_id, at_ms: now - 54_000 },
       ...{ start_time: seconds(now - 3_000), end_time: 0 },
+    }),
+    event('AlertResolved', second, {
+      ...{ alert_severity: 'Info', title: 'Disk full', incident_id, at_ms: now + 60_000, reason: 'silent' },
+      ...{ start_time: seconds(now - 3_000), end_time: seconds(now + 60_000) },
     }),
     event('AlertResolved', missed, {
       ...{ alert_key: 'missed', title: 'Disk full', at_ms: now },

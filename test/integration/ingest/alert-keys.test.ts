@@ -1,23 +1,28 @@
 /** What records do to the alerts of a key, rule by rule. `test/schedules/alert-keys` has their orders and failures. */
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
+import type { ListedOperation } from '../../../lib/operations/index.ts';
+import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
+import { ALERT_INDEX } from '../../../lib/table/alert-index.ts';
 import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
-import { OPEN_ALERTS_INDEX } from '../../../lib/table/open-alerts.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { handlersOver, newTable, stored, storedUnder, testDeps } from '../../support/service.ts';
+import { callAlone, handlersOver, newTable, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const KEY = 'disk db-7';
 const table = await newTable();
 
-async function newSender(own = table) {
+async function newSender(own = table, now = () => NOW, endedAlertDays = 400) {
   const tenant = await newAccount(own);
-  const { account } = tenant;
-  const ingest = ingestOver(own, () => NOW);
+  const { account, appKey } = tenant;
+  const deps = testDeps(own, { now, settings: { endedAlertDays } });
+  const ingest = ingestOver(own, now, { settings: deps.settings });
+  const handlers = handlersOver(deps);
   const record = (fields: object, at_ms: number) => ({
     kind: 'alert',
     account_id: account,
@@ -33,6 +38,7 @@ async function newSender(own = table) {
     ...tenant,
     ingest,
     alerts,
+    call: (operation: ListedOperation, body: object) => callAlone(handlers, operation, { appKey, body }),
     /** Sends records of the key, each later than the one before, one after the other. */
     async send(...records: object[]) {
       for (const [index, fields] of records.entries())
@@ -47,13 +53,14 @@ async function newSender(own = table) {
       expect(found).toHaveLength(1);
       return found[0];
     },
-    /** The entries of the account in the index of open alerts, without their keys in the table. */
+    /** State and severity of the account's alerts by the index, the earliest start first. */
     async index() {
-      const pages = paginateScan({ client: own.client }, { TableName: own.name, IndexName: OPEN_ALERTS_INDEX.name });
+      const pages = paginateScan({ client: own.client }, { TableName: own.name, IndexName: ALERT_INDEX.name });
       const entries = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
       return entries
         .filter(({ pk }) => String(pk).startsWith(`ACCOUNT#${account}#`))
-        .map(({ pk: _pk, sk: _sk, ...entry }) => entry);
+        .sort((a, b) => (a.index_place < b.index_place ? -1 : 1))
+        .map(({ index_partition }) => /#ALERT_INDEX#(.+)#\d$/.exec(index_partition)?.[1]);
     },
   };
 }
@@ -61,16 +68,15 @@ async function newSender(own = table) {
 const END = { alert_status: 'Ok' };
 
 it('a record opens an alert: a warning that starts at its time, unless it says otherwise', async () => {
-  const { account, send, alert, key, index } = await newSender();
+  const { send, alert, key, index } = await newSender();
   const content = { description: 'd', labels: { constructor: 'c', a: '' }, source_url: 'https://a/?b' };
   await send(content);
-  const { alert_id, open_partition, open_at, ...row } = await alert();
+  const { alert_id, index_place, ...row } = await alert();
   expect(row).toMatchObject({ alert_key: KEY, title: 't', ...content, alert_severity: 'Warning', started_at_ms: NOW });
-  expect(row).not.toHaveProperty('ended_at_ms');
-  expect(row).not.toHaveProperty('incident_id');
+  for (const name of ['ended_at_ms', 'incident_id', 'ttl']) expect(row).not.toHaveProperty(name);
   expect(await key()).toMatchObject({ alert_id, is_open: true });
-  expect(open_partition).toMatch(`ACCOUNT#${account}#OPEN_ALERTS#Warning#`);
-  expect(await index()).toEqual([{ open_partition, open_at }]);
+  expect(index_place).toBe(`00${NOW}#${alert_id}`);
+  expect(await index()).toEqual(['OPEN#Warning']);
 
   const other = await newSender();
   await other.send({ alert_status: 'Critical', started_at_ms: NOW - 5, incident_id: 'A'.repeat(24) });
@@ -87,29 +93,124 @@ it('a record changes the open alert whatever its start, and replaces its content
   const row = await alert();
   expect(row).toMatchObject({ title: 'u', alert_severity: 'Info', started_at_ms: NOW });
   for (const name of ['description', 'labels', 'source_url']) expect(row).not.toHaveProperty(name);
-  expect(await index()).toEqual([{ open_partition: expect.stringContaining('#Info#'), open_at: row.open_at }]);
+  expect([row.index_place, await index()]).toEqual([`00${NOW}#${row.alert_id}`, ['OPEN#Info']]);
   expect(await key()).not.toHaveProperty('ttl');
 });
 
 it('Ok ends the open alert, at its time unless it says otherwise, and keeps the severity', async () => {
   const { send, alert, key, index } = await newSender();
   await send({ alert_status: 'Critical' }, { ...END, title: 'over' });
-  expect(await alert()).toMatchObject({ title: 'over', alert_severity: 'Critical', ended_at_ms: NOW + 1_000 });
-  expect(await index()).toEqual([]);
-  expect(await key()).toMatchObject({ is_open: false, ttl: NOW / 1_000 + 400 * 24 * 3_600 });
-  const other = await newSender();
-  await other.send({}, { ...END, ended_at_ms: NOW + 7 });
-  expect(await other.alert()).toMatchObject({ started_at_ms: NOW, ended_at_ms: NOW + 7 });
+  const ttl = NOW / 1_000 + 400 * 24 * 3_600;
+  expect(await alert()).toMatchObject({ title: 'over', alert_severity: 'Critical', ended_at_ms: NOW + 1_000, ttl });
+  expect(await index()).toEqual(['ENDED#Critical']);
+  expect(await key()).toMatchObject({ is_open: false, ttl });
+});
+
+const CONTENT = { description: 'd', labels: { a: 'b' }, source_url: 'https://a' };
+it.each([
+  [{}, { title: 't', ...CONTENT }],
+  [{ title: 'u' }, { title: 'u', ...CONTENT }],
+  [{ labels: {} }, { title: 't', labels: {} }],
+  [{ source_url: 'https://u' }, { title: 't', source_url: 'https://u' }],
+])('Ok with %j, of an open alert or an ended one, leaves %j', async (fields, left) => {
+  const shown = ({ title, description, labels, source_url }: Record<string, unknown>) => ({
+    ...{ title, description, labels, source_url },
+  });
+  for (const before of [[], [END]]) {
+    const { send, alert } = await newSender();
+    await send(CONTENT, ...before, { ...END, title: undefined, ...fields });
+    expect(shown(await alert())).toEqual(left);
+  }
+});
+
+it('Ok that keeps the content lets a record by alert_id which is later than the content change it', async () => {
+  const { account, at, alert, ingest } = await newSender();
+  await at(NOW - 3_000, CONTENT);
+  await at(NOW - 1_000, { ...END, title: undefined });
+  const { alert_id } = await alert();
+  await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW - 2_000 });
+  expect(await alert()).toMatchObject({ title: 'by id', ended_at_ms: NOW - 1_000 });
+});
+
+it.each([
+  ['of an earlier episode changes nothing', { started_at_ms: NOW - 50 }, { ended_at_ms: NOW - 51 }, undefined],
+  ['is not before a start that a record gave', { started_at_ms: NOW + 5_000 }, {}, NOW + 5_000],
+  ['at a start that a record gave is one', { started_at_ms: NOW - 50 }, { ended_at_ms: NOW - 50 }, NOW - 50],
+  ['is not before a start that no record gave', {}, { ended_at_ms: NOW - 51 }, NOW],
+])('the end that Ok tells %s', async (_what, opening, end, endedAtMs) => {
+  const { send, at, alert, key } = await newSender();
+  await send(opening, { ...END, ...end, title: 'over' });
+  const row = await alert();
+  expect([row.ended_at_ms, row.title, (await key()).is_open]).toEqual(
+    endedAtMs ? [endedAtMs, 'over', false] : [undefined, 't', true],
+  );
+  if (endedAtMs !== undefined) return;
+  // So it is after the end, which the order of the next record shows.
+  await at(NOW + 2_000, { ...END });
+  const before = [await alert(), await key()];
+  await at(NOW + 4_000, { ...END, ...end, title: 'over' });
+  expect([await alert(), await key()]).toEqual(before);
 });
 
 it('Ok without an open alert changes the last alert, and without any alert makes one that has ended', async () => {
   const { send, alert, key, index } = await newSender();
-  await send({ ...END, ended_at_ms: NOW - 5 }, { ...END, title: 'again' });
   const times = { started_at_ms: NOW - 5, ended_at_ms: NOW - 5 };
+  await send({ ...END, title: undefined, ended_at_ms: NOW - 5 });
+  expect(await alert()).toMatchObject({ title: KEY, ...times });
+  await send(END, { ...END, title: 'again' });
   const row = await alert();
   expect(row).toMatchObject({ title: 'again', ...times });
   expect(row).not.toHaveProperty('alert_severity');
-  expect([await key(), await index()]).toMatchObject([{ alert_id: row.alert_id, is_open: false }, []]);
+  expect([await key(), await index()]).toMatchObject([{ alert_id: row.alert_id, is_open: false }, ['ENDED#None']]);
+});
+
+describe('rows expire', () => {
+  const DAY = 24 * 3_600;
+
+  it('that of an ended alert and of its key together, after the last record that told the end; none that is open', async () => {
+    const ttls = async ({ alerts, key }: Awaited<ReturnType<typeof newSender>>) => [
+      (await alerts()).map(({ ttl }) => ttl),
+      (await key()).ttl,
+    ];
+    const own = { ...table, now: () => NOW };
+    let nowMs = NOW;
+    const sender = await newSender(own, () => nowMs, 30);
+    await sender.at(nowMs, {});
+    await sender.at(nowMs + 1, END);
+    const first = NOW / 1_000 + 30 * DAY;
+    expect(await ttls(sender)).toEqual([[first], first]);
+    nowMs += 1_000 * DAY;
+    await sender.at(nowMs, END);
+    expect(await ttls(sender)).toEqual([[first + DAY], first + DAY]);
+    await sender.at(nowMs + 1, {});
+    expect(await ttls(sender)).toEqual([[first + DAY, undefined], undefined]);
+  });
+
+  it.each([
+    ['a record opens another alert', {}, true],
+    ['Ok makes an alert that has ended', END, false],
+  ])('once they have, they are as gone although they are stored: %s', async (_what, fields, isOpen) => {
+    let nowMs = NOW;
+    const own = { ...table, now: () => nowMs };
+    const { account, at, key, alerts, ingest, call } = await newSender(own, () => nowMs, 30);
+    await at(NOW, {});
+    await at(NOW + 1, END);
+    const { alert_id } = await key();
+    await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 2 });
+    const read = async () => [
+      (await call(getAlert, { alert_id })).status,
+      (await call(listAlerts, { alert_keys: [KEY] })).body.data.items.length,
+      (await Array.fromAsync(exportData(own, [account]))).filter(({ kind }) => kind === 'alert').length,
+    ];
+    nowMs += 30 * DAY * 1_000 - 1_000;
+    expect(await read()).toEqual([200, 1, 1]);
+    nowMs += 1_000;
+    expect(await read()).toEqual([400, 0, 0]);
+    await at(nowMs, fields);
+    expect(await key()).toMatchObject({ is_open: isOpen });
+    expect((await key()).alert_id).not.toBe(alert_id);
+    expect(await alerts()).toHaveLength(2);
+  });
 });
 
 it('a key that fires again has a new alert, which is in no incident unless its record names one', async () => {
@@ -180,10 +281,10 @@ it('a record with the id of an alert that has a key changes its content, not its
   const { alert_id } = await alert();
   await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 5_000 });
   expect(await alert()).toMatchObject({ title: 'by id', alert_severity: 'Critical', alert_key: KEY });
-  expect(await index()).toHaveLength(1);
+  expect(await index()).toEqual(['OPEN#Critical']);
   await at(NOW + 1_000, { ...END, title: 'older than that' });
   expect(await alert()).toMatchObject({ title: 'by id', ended_at_ms: NOW + 1_000 });
-  expect(await index()).toEqual([]);
+  expect(await index()).toEqual(['ENDED#Critical']);
 });
 
 it('an alert that was written by its id alone has no status and is not among the open ones', async () => {
@@ -308,7 +409,7 @@ describe('an import of exported alerts', () => {
     const [{ alert_id }] = await b.alerts();
     const foreign = JSON.parse(open as string);
     await load(table, [stringifyJson({ ...foreign, account_id: b.account })]);
-    expect(await b.index()).toHaveLength(1);
+    expect(await b.index()).toEqual(['OPEN#Warning', 'ENDED#Warning']);
     expect(await b.key()).toMatchObject({ alert_id, is_open: true });
     expect(await stored(table, keys.alert(b.account, foreign.alert_id))).toMatchObject({ ended_at_ms: NOW });
   });

@@ -5,10 +5,10 @@
  */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
-import { SEVERITIES } from '../../../lib/model/alert.ts';
+import { SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
+import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { type Key, keys } from '../../../lib/table/keys.ts';
-import { openAlerts } from '../../../lib/table/open-alerts.ts';
 import { rowName } from '../../../lib/table/read.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { createHandlers } from '../../support/handlers.ts';
@@ -31,18 +31,14 @@ it(`a page of 50 of ${OPEN} open alerts takes at most 80 read units`, { timeout:
   const put = (key: Key, row: Item) => rows.set(rowName(key), { ...row, pk: key.pk, sk: key.sk });
   for (let index = 0; index < OPEN; index += 1) {
     const [alert_id, incident_id, started_at_ms] = [objectId(), objectId(), NOW - index];
-    const alert_severity = SEVERITIES[index % 3] as string;
+    const alert_severity = SEVERITIES[index % 3] as Severity;
     const row = { alert_id, incident_id, title: 't'.repeat(512), description: 'd'.repeat(256), alert_key: `k${index}` };
-    const index_keys = {
-      open_partition: openAlerts.partition(account, alert_severity, alert_id),
-      open_at: openAlerts.sortKey(started_at_ms, alert_id),
-    };
     put(keys.alert(account, alert_id), {
       ...row,
       alert_severity,
       started_at_ms,
       key_order: new Uint8Array(24),
-      ...index_keys,
+      ...alertIndex.entry(account, { alert_id, alert_severity, started_at_ms }),
     });
     put(keys.incident(account, incident_id), { incident_id, title: 'i'.repeat(512) });
   }

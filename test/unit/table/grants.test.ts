@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { type FunctionName, GRANTS } from '../../../infra/grants.ts';
 import { createAppKeys } from '../../../lib/http/app-keys.ts';
 import { createUsageKeyAuthorizer } from '../../../lib/http/usage-key-authorizer.ts';
+import { createEndSilentAlerts } from '../../../lib/ingest/silent-alerts.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
@@ -226,6 +227,17 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
     );
     await ingest.send({ ...record('alert', { alert_key: 'k', title: 't', alert_status: 'Ok' }), at_ms: NOW + 1 });
     expect(ingest.refused).toEqual([]);
+    return done;
+  },
+  async 'end-silent-alerts'() {
+    const { table, connect } = newTable();
+    const { account } = await newAccount(table);
+    const line = { kind: 'alert', account_id: account, alert_key: 'k', title: 't', silent_after_s: 60 };
+    await writeRow(table, [recordFrom({ ...line, at_ms: NOW }, NOW)]);
+    const { table: recorded, done } = connect();
+    const deps = testDeps(recorded, { now: () => NOW + 60_000 });
+    await createEndSilentAlerts(deps, async () => 0)({}, { getRemainingTimeInMillis: () => 60_000 });
+    expect(deps.log.lines).toMatchObject([{ fields: { alerts: 1 } }]);
     return done;
   },
   async 'usage-key-authorizer'() {

@@ -98,8 +98,8 @@ const BROKEN: Record<Exclude<FindingKind, (typeof ONLY_FOUND)[number]>, Break> =
   alert_open_twice: async ({ change, account, table }) => {
     const [first] = await alertsOfKey(table, account);
     await change(keys.alert(account, String(first?.alert_id)), {
-      open_partition: 'p',
-      open_at: 'a',
+      index_partition: 'p',
+      index_place: 'a',
       ended_at_ms: undefined,
     });
   },

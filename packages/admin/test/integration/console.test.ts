@@ -2,8 +2,8 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createRateLimiter } from '../../../../lib/http/rate-limit.ts';
 import { browseFleet } from '../../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
+import { alertIndex } from '../../../../lib/table/alert-index.ts';
 import { keys, partitions } from '../../../../lib/table/keys.ts';
-import { openAlerts } from '../../../../lib/table/open-alerts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
@@ -111,10 +111,8 @@ describe('text that others have written', () => {
     const open = {
       ...{ alert_id: openId, alert_key: HOSTILE, title: HOSTILE, description: HOSTILE, labels: { [HOSTILE]: HOSTILE } },
       ...{ source_url: `javascript:${HOSTILE}`, alert_severity: 'Critical', incident_id: incident },
-      ...{
-        open_partition: openAlerts.partition(account, 'Critical', openId),
-        open_at: openAlerts.sortKey(NOW, openId),
-      },
+      ...alertIndex.entry(account, { alert_id: openId, alert_severity: 'Critical', started_at_ms: NOW }),
+      key_order: Uint8Array.of(1),
     };
     const command = { by: HOSTILE, command: HOSTILE, target: HOSTILE, detail: HOSTILE };
     const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, deleted_at_ms: NOW, deleted_by: HOSTILE };
