@@ -24,7 +24,6 @@ import { Construct } from 'constructs';
 import { THROTTLE } from '../lib/http/operation.ts';
 import { type ListedOperation, openApiRoute, operations } from '../lib/operations/index.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
-import { logGroupPrefix } from './function.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { FunctionName } from './grants.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
@@ -69,7 +68,6 @@ export class ServiceApi extends Construct {
     const retention = settings.logRetentionDays;
     const stack = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', {
-      logGroupName: `${logGroupPrefix(stack)}access`,
       retention,
       removalPolicy: RemovalPolicy.DESTROY,
     });

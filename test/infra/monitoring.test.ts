@@ -21,7 +21,7 @@ const alarmsOf = (variant?: Variant) =>
 const alarms = alarmsOf();
 /** Parts of composite alarms notify nobody. */
 const isPart = (id: string) =>
-  /^ErrorBudget\w+(Long|Short)$|^FunctionsThrottled\d$|^(Feed|Merges|Events|Changes)NotRead$/.test(id);
+  /^ErrorBudget\w+(Long|Short)$|^LambdaThrottled\d$|^(Feed|Merges|Events|Changes)NotRead$/.test(id);
 
 interface Metric {
   Namespace: string;
@@ -109,15 +109,15 @@ const CONDITIONS = {
   // Without dimensions it is the account's metric, not a function's.
   ConcurrencyNearLimit:
     'Maximum ConcurrentExecutions / SERVICE_QUOTA(Maximum ConcurrentExecutions) >= 0.8, 2 of 2 × 60 s',
-  FunctionsThrottled: `(${watched
+  LambdaThrottled: `(${watched
     .filter((_name, index) => index % 5 === 0)
-    .map((_name, index) => `ALARM("WatchFunctionsThrottled${index + 1}.Arn")`)
+    .map((_name, index) => `ALARM("WatchLambdaThrottled${index + 1}.Arn")`)
     .join(' OR ')})`,
   // Each reads five functions, since an alarm reads ten metrics.
   ...Object.fromEntries(
     watched.flatMap((_name, index) =>
       index % 5 === 0
-        ? [[`FunctionsThrottled${index / 5 + 1}`, throttledShares(watched.slice(index, index + 5))] as const]
+        ? [[`LambdaThrottled${index / 5 + 1}`, throttledShares(watched.slice(index, index + 5))] as const]
         : [],
     ),
   ),

@@ -115,7 +115,7 @@ const POLICIES: Record<string, string[]> = {
     'Allow dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem on Table.Arn',
     'Allow dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',
     'Allow dynamodb:Query on Table.Arn/index/open-alerts',
-    'Allow logs:FilterLogEvents logs:StartQuery on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:/Service/*',
+    'Allow logs:FilterLogEvents logs:StartQuery on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:Service-*',
     `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
     `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,
     'Allow sqs:SendMessage on FeedQueue.Arn MergesQueue.Arn RelayEvents.Arn',
