@@ -78,7 +78,7 @@ export function createOperatorPolicy(
           }),
         ],
       ),
-      allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
+      allow(['cloudformation:DescribeStacks', 'cloudformation:ListStackResources'], [stackId]), // --stack, status
       // For status, aws logs and Logs Insights. They have no resources of their own.
       allow(['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'], ['*']),
       allow(['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'], ['*']),

@@ -1,17 +1,14 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
-import {
-  CloudWatch,
-  type DescribeAlarmsInput,
-  paginateDescribeAlarms,
-  paginateGetMetricData,
-} from '@aws-sdk/client-cloudwatch';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
 import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { METRICS, SERVICE } from '../../../lib/shared/log.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
+import { type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
+import { readAlarms } from './stack-alarms.ts';
 
 /** CloudWatch takes at most this many queries in a call: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
 const MAX_QUERIES = 500;
@@ -43,16 +40,18 @@ export async function measureStack({ region, ...resources }: StackResources, now
   const config = clientConfig(region);
   const cloudWatch = new CloudWatch(config);
   const logs = new CloudWatchLogs(config);
+  const cloudFormation = new CloudFormation(config);
   try {
     const [figures, alarms, attempts] = await Promise.all([
       readFigures(cloudWatch, resources, nowMs),
-      readAlarms(cloudWatch, resources.stack),
+      readAlarms(cloudWatch, cloudFormation, resources.stack),
       readAttempts(logs, resources.finishMergesLogGroup, nowMs),
     ]);
     return { ...figures, alarms, attempts };
   } finally {
     cloudWatch.destroy();
     logs.destroy();
+    cloudFormation.destroy();
   }
 }
 
@@ -137,26 +136,6 @@ export async function readPoints(client: CloudWatch, queries: readonly Query[], 
     for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, { ...window, MetricDataQueries }))
       for (const { Id = '', Values = [] } of MetricDataResults) points[Number(Id.slice(1))]?.push(...Values);
   return points;
-}
-
-/** The raised alarms of a stack, whose names begin with its name. Parts of composite alarms are left out. */
-async function readAlarms(client: CloudWatch, stack: string): Promise<Alarm[]> {
-  const wanted: DescribeAlarmsInput = {
-    AlarmNamePrefix: `${stack}-`,
-    StateValue: 'ALARM',
-    AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
-  };
-  const pages = await Array.fromAsync(paginateDescribeAlarms({ client }, wanted));
-  return [
-    ...pages.flatMap(({ CompositeAlarms = [] }) => CompositeAlarms),
-    ...pages.flatMap(({ MetricAlarms = [] }) => MetricAlarms),
-  ]
-    .map(({ AlarmName: name = '', StateUpdatedTimestamp: since, AlarmDescription: what = '' }) => ({
-      name,
-      what,
-      since_ms: since?.getTime() ?? 0,
-    }))
-    .filter(({ what }) => !what.startsWith('Part of '));
 }
 
 async function readAttempts(

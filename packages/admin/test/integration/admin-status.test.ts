@@ -5,7 +5,7 @@ import { keys } from '../../../../lib/table/keys.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
 import { measureStack, readPoints } from '../../status/stack-figures.ts';
-import { enterFakeAws } from '../support/aws.ts';
+import { alarmsOnAws, enterFakeAws } from '../support/aws.ts';
 import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
@@ -64,7 +64,16 @@ interface MetricQuery {
   Id: string;
   MetricStat: { Metric: { MetricName: string; Dimensions: { Name: string; Value: string }[] } };
 }
-const [PART, ALARM] = ['Part of ErrorBudgetFast: it burns', 'A merge could not be finished'];
+interface AlarmsQuery {
+  AlarmNames?: string[];
+  AlarmNamePrefix?: string;
+  AlarmTypes: string[];
+  NextToken?: string;
+}
+/** All composite alarms with their parts, and another one; and those of a stack whose name begins with this one's. */
+const RAISED = ['Service', 'ServiceStandby'].flatMap((stack) =>
+  [...alarmsOnAws(stack)].filter(([name, { Type }]) => /CompositeAlarm$/.test(Type) || /Budget|DeadL/.test(name)),
+);
 const nameOf = ({ MetricName, Dimensions }: MetricQuery['MetricStat']['Metric']) => {
   const values = Dimensions.flatMap(({ Name, Value }) => (Name === 'service' ? [] : Value));
   return [MetricName, ...values].join(' ').replace(table.name, 'table');
@@ -77,10 +86,16 @@ Object.assign(aws.replies, {
     const results = queries.map(({ Id, MetricStat: { Metric } }) => ({ Id, Values: METRICS[nameOf(Metric)] ?? [] }));
     return { MetricDataResults: results, ...(!NextToken && { NextToken: '1' }) };
   },
-  DescribeAlarms({ AlarmNamePrefix: prefix, StateValue, NextToken }: Record<string, string>) {
-    const [name, AlarmDescription] = NextToken ? ['WatchDeadLetters', ALARM] : ['WatchLong', PART];
-    const alarm = { AlarmName: `${prefix}${name}`, AlarmDescription, StateUpdatedTimestamp: NOW / 1000 };
-    return { MetricAlarms: StateValue === 'ALARM' ? [alarm] : [], ...(!NextToken && { NextToken: '1' }) };
+  DescribeAlarms({ AlarmNames, AlarmNamePrefix = '', AlarmTypes, NextToken }: AlarmsQuery) {
+    if (AlarmNames && AlarmNames.length > 100) return { __type: 'ValidationError', message: 'At most 100 names.' };
+    const found = RAISED.filter(([name]) => AlarmNames?.includes(name) ?? name.startsWith(AlarmNamePrefix));
+    const pageOf = (type: string) =>
+      found
+        .filter(([, { Type }], index) => Type.endsWith(`:${type}`) && index % 2 === Number(NextToken ?? 0))
+        .map(([AlarmName, { Properties }]) => ({ ...Properties, AlarmName, StateUpdatedTimestamp: NOW / 1000 }));
+    const all = { MetricAlarms: pageOf('Alarm'), CompositeAlarms: pageOf('CompositeAlarm') };
+    const wanted = Object.entries(all).filter(([type]) => AlarmTypes.includes(type.slice(0, -1)));
+    return { ...Object.fromEntries(wanted), ...(!NextToken && { NextToken: '1' }) };
   },
   FilterLogEvents({ logGroupName, nextToken }: Record<string, string>) {
     const messageOf = (index: number) => JSON.stringify({ ...MERGE, error_name: `${logGroupName}${index}` });
@@ -111,8 +126,14 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
   expect(figures).toEqual({
     operations: operations.map(({ name: operation }) => ({ operation, calls: 0, failed: 0, ...USED[operation] })),
     dynamodb: { throttled: 4, latency_ms: { Query: 3 } },
-    alarms: [{ name: 'Service-WatchDeadLetters', what: ALARM, since_ms: NOW }],
+    alarms: expect.any(Array),
   });
+  // Composite ones first, without their parts, as two pages have them.
+  expect(figures.alarms.map(({ name }: { name: string }) => /^Service-?Watch(\w+)[0-9A-F]{8}/.exec(name)?.[1])).toEqual(
+    [...['ErrorBudgetFast', 'LambdaThrottled', 'ErrorBudgetSlow', 'SourceNotRead', 'RelayDeadLetters', 'DeadLetters']],
+  );
+  const what = 'A merge could not be finished. What to do: docs/operate.md#deadletters';
+  expect(figures.alarms).toContainEqual({ name: expect.stringMatching('^Service-WatchDeadL'), what, since_ms: NOW });
   expect(dead_letters).toBe(3);
   const last = { incident_id: INCIDENT, sequence: SEQUENCE, error: 'finish1', at_ms: NOW - 30_000 };
   expect(pending_merges).toMatchObject([{ account_id: 2, ...MERGE, alerts: 3, moved: 2, last }]);
@@ -143,7 +164,7 @@ it('admin status shows what it can read as text, although a part fails', async (
     /^Dead letters +cannot be read +AWS denied access: You may not\.$/m,
     /^Pending merges +1$/m,
     /^Over a RUM quota +2 +account 2 \(session_replay\), account 2 \(limit of sessions\)$/m,
-    /^Service-WatchDeadLetters +2026-11-23 12:00:00 UTC +A merge could not/m,
+    /^Service-WatchDeadLetters\w+-\w+ +2026-11-23 12:00:00 UTC +A merge could not/m,
     /^browse-fleet +50 +5 +81$/m,
     /^2026-.* 2 +64f0.* 2 of 3 alerts moved +\S+ +2026-11-23 11:59:30 UTC +finish1 +admin merge finish 64f0.* --account 2$/m,
     /of-1d +admin app-key rotate .*\n.*of-29d /,
