@@ -124,6 +124,8 @@ describe('the stage', () => {
       resource: '$context.resourcePath',
       status: '$context.status',
       account_id: '$context.authorizer.principalId',
+      // The id of a refused key.
+      refused_app_key: '$context.authorizer.refused',
       error: '$context.error.responseType',
       integration_error: '$context.integrationErrorMessage',
       authorizer_error: '$context.authorizer.error',

@@ -145,6 +145,7 @@ const CONDITIONS = {
   )} >= 1, 2 of 20 × 60 s`,
   // Refused records, and messages that failed a hundred times.
   FeedRefused: `${inQueue('FeedRefused')} >= 1, 1 of 1 × 60 s`,
+  AppKeysRefused: 'Sum RefusedAppKeys >= 3, 1 of 1 × 3600 s',
   FeedCallsRefused: `${share('Sum RefusedFeedCalls', 'Sum FeedCalls')} >= 0.1, 3 of 3 × 300 s`,
 
   SourceNotRead: `(${['Feed', 'Merges', 'Events', 'Changes'].map((source) => `ALARM("Watch${source}NotRead.Arn")`).join(' OR ')})`,
@@ -262,5 +263,7 @@ it('calls are counted in the access log, whether a function or API Gateway answe
     counted('RefusedCalls', '{ $.status = "4*" }'),
     counted('FeedCalls', `{ ${feedLines} }`),
     counted('RefusedFeedCalls', `{ (${feedLines}) && ($.status = "4*") }`),
+    // Of keys that the authorizer found in the table: others have a hyphen.
+    counted('RefusedAppKeys', '{ ($.status = "401") && ($.refused_app_key != "-") }'),
   ]);
 });

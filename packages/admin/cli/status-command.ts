@@ -44,7 +44,12 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
     table_read_ms: jsonOfReading(table_ms),
     window_minutes: WINDOW_MINUTES,
     figures: figures
-      ? { operations: figures.operations, dynamodb: figures.dynamodb ?? null, alarms: figures.alarms ?? null }
+      ? {
+          operations: figures.operations,
+          dynamodb: figures.dynamodb ?? null,
+          alarms: figures.alarms ?? null,
+          refused_keys: figures.refused_keys ?? null,
+        }
       : jsonOfReading(measured),
     pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfReading(pending),
     dead_letters: jsonOfReading(dead_letters),

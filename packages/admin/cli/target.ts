@@ -115,8 +115,10 @@ async function connectStack(stack: string, region: string | undefined): Promise<
         ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
       ) ?? false,
     measure() {
-      const finishMergesLogGroup = outputs.get('FinishMergesLogs');
-      return measureStack({ stack, tableName, region, finishMergesLogGroup }, Date.now());
+      const [finishMergesLogGroup, authorizerLogGroup] = ['FinishMergesLogs', 'UsageKeyAuthorizerLogs'].map((name) =>
+        outputs.get(name),
+      );
+      return measureStack({ stack, tableName, region, finishMergesLogGroup, authorizerLogGroup }, Date.now());
     },
   };
 }

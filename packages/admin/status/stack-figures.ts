@@ -1,14 +1,15 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
-import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
+import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { METRICS, SERVICE } from '../../../lib/shared/log.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
+import { type Measured, WINDOW_MINUTES } from './measured.ts';
 import { readAlarms } from './stack-alarms.ts';
+import { readAttempts, readRefusedKeys } from './stack-logs.ts';
 
 /** CloudWatch takes at most this many queries in a call: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
 const MAX_QUERIES = 500;
@@ -24,8 +25,9 @@ export interface StackResources {
   readonly stack: string;
   readonly tableName: string;
   readonly region: string | undefined;
-  /** The log group of finish-merges; undefined: the stack has no such output. */
+  /** The log groups of two functions; undefined: the stack has no such output. */
   readonly finishMergesLogGroup: string | undefined;
+  readonly authorizerLogGroup: string | undefined;
 }
 
 /** A metric to read. */
@@ -42,12 +44,13 @@ export async function measureStack({ region, ...resources }: StackResources, now
   const logs = new CloudWatchLogs(config);
   const cloudFormation = new CloudFormation(config);
   try {
-    const [figures, alarms, attempts] = await Promise.all([
+    const [figures, alarms, attempts, refused_keys] = await Promise.all([
       readFigures(cloudWatch, resources, nowMs),
       readAlarms(cloudWatch, cloudFormation, resources.stack),
       readAttempts(logs, resources.finishMergesLogGroup, nowMs),
+      readRefusedKeys(logs, resources.authorizerLogGroup, nowMs),
     ]);
-    return { ...figures, alarms, attempts };
+    return { ...figures, alarms, attempts, refused_keys };
   } finally {
     cloudWatch.destroy();
     logs.destroy();
@@ -136,26 +139,4 @@ export async function readPoints(client: CloudWatch, queries: readonly Query[], 
     for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, { ...window, MetricDataQueries }))
       for (const { Id = '', Values = [] } of MetricDataResults) points[Number(Id.slice(1))]?.push(...Values);
   return points;
-}
-
-async function readAttempts(
-  client: CloudWatchLogs,
-  logGroupName: string | undefined,
-  nowMs: number,
-): Promise<Attempt[]> {
-  if (logGroupName === undefined) return [];
-  const wanted = {
-    logGroupName,
-    startTime: nowMs - WINDOW_MINUTES * 60_000,
-    endTime: nowMs,
-    filterPattern: '{ $.message = "merge not finished" }',
-  };
-  const attempts: Attempt[] = [];
-  for await (const { events = [] } of paginateFilterLogEvents({ client }, wanted))
-    for (const { message = '', timestamp: at_ms = 0 } of events) {
-      const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
-      if (sequence !== undefined)
-        attempts.push({ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms });
-    }
-  return attempts;
 }

@@ -19,7 +19,12 @@ const ALERTS = ['a', 'b', 'c'].map((digit) => digit.repeat(24));
 const UNREACHABLE = 'http://127.0.0.1:10/';
 
 const table = await newTable();
-const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan', FinishMergesLogs: 'finish' };
+const outputs: Record<string, string> = {
+  TableName: table.name,
+  AccountPlanId: 'plan',
+  FinishMergesLogs: 'finish',
+  UsageKeyAuthorizerLogs: 'authorizer',
+};
 const aws = await enterFakeAws({ name: 'Service', outputs });
 outputs.DeadLettersUrl = `${aws.url}/1/letters`;
 aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
@@ -97,7 +102,18 @@ Object.assign(aws.replies, {
     const wanted = Object.entries(all).filter(([type]) => AlarmTypes.includes(type.slice(0, -1)));
     return { ...Object.fromEntries(wanted), ...(!NextToken && { NextToken: '1' }) };
   },
-  FilterLogEvents({ logGroupName, nextToken }: Record<string, string>) {
+  FilterLogEvents({ logGroupName, nextToken, filterPattern }: Record<string, string>) {
+    if (logGroupName === 'authorizer') {
+      expect(filterPattern).toBe('{ $.message = "app key refused" }');
+      const page = nextToken
+        ? [['b', 30_000, 'suspended'] as const]
+        : [['a', 9_000, 'expired'], ['b', 60_000, 'revoked'] as const];
+      const events = page.map(([app_key_id, ago, reason]) => ({
+        timestamp: NOW - Number(ago),
+        message: JSON.stringify({ account_id: '3', app_key_id, reason }),
+      }));
+      return { events, ...(!nextToken && { nextToken: '1' }) };
+    }
     const messageOf = (index: number) => JSON.stringify({ ...MERGE, error_name: `${logGroupName}${index}` });
     const times = [NOW - 60_000, NOW - 30_000, NOW - 90_000];
     const events = times.map((timestamp, index) => ({ timestamp, message: messageOf(index) }));
@@ -127,6 +143,10 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
     operations: operations.map(({ name: operation }) => ({ operation, calls: 0, failed: 0, ...USED[operation] })),
     dynamodb: { throttled: 4, latency_ms: { Query: 3 } },
     alarms: expect.any(Array),
+    refused_keys: [
+      { account_id: 3, app_key_id: 'a', reason: 'expired', last_ms: NOW - 9_000 },
+      { account_id: 3, app_key_id: 'b', reason: 'suspended', last_ms: NOW - 30_000 },
+    ],
   });
   // Composite ones first, without their parts, as two pages have them.
   expect(figures.alarms.map(({ name }: { name: string }) => /^Service-?Watch(\w+)[0-9A-F]{8}/.exec(name)?.[1])).toEqual(
@@ -166,6 +186,7 @@ it('admin status shows what it can read as text, although a part fails', async (
     /^Over a RUM quota +2 +account 2 \(session_replay\), account 2 \(limit of sessions\)$/m,
     /^Service-WatchDeadLetters\w+-\w+ +2026-11-23 12:00:00 UTC +A merge could not/m,
     /^browse-fleet +50 +5 +81$/m,
+    /^2026-11-23 11:59:30 UTC +3 +b +account suspended$/m,
     /^2026-.* 2 +64f0.* 2 of 3 alerts moved +\S+ +2026-11-23 11:59:30 UTC +finish1 +admin merge finish 64f0.* --account 2$/m,
     /of-1d +admin app-key rotate .*\n.*of-29d /,
   ])
@@ -175,7 +196,13 @@ it('admin status shows what it can read as text, although a part fails', async (
 });
 
 it('the front page of the console shows the same as admin status', async () => {
-  const stack = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
+  const stack = {
+    stack: 'Service',
+    tableName: table.name,
+    region: 'eu-west-1',
+    finishMergesLogGroup: 'finish',
+    authorizerLogGroup: 'authorizer',
+  };
   const console = await serveConsole({
     ...{ table, now: () => NOW, url: UNREACHABLE, measure: () => measureStack(stack, NOW) },
     deadLetters: async () => 3,
