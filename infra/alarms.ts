@@ -36,6 +36,8 @@ export interface CompositeCondition {
 
 /** Makes the alarms. Each says what to do: its runbook is the heading of its name in docs/operate.md. */
 export class Alarms {
+  /** The alarms so far, without parts of composite ones. */
+  readonly told: AlarmBase[] = [];
   private readonly scope: Construct;
   private readonly topics: { readonly page?: ITopic | undefined; readonly ticket?: ITopic | undefined };
   private readonly runbookUrl: string;
@@ -94,6 +96,7 @@ export class Alarms {
       'rule' in condition
         ? new CompositeAlarm(this.scope, name, { alarmDescription: description, alarmRule: condition.rule })
         : this.part(name, { ...condition, description });
+    this.told.push(alarm);
     const topic = this.topics[urgency];
     if (!topic) return;
     alarm.addAlarmAction(new SnsAction(topic));

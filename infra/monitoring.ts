@@ -7,8 +7,8 @@ import { Construct } from 'constructs';
 import { operations } from '../lib/operations/index.ts';
 import { addCallCount, addLineCount, answeredWith, REFUSED_KEY_LINES } from './access-log.ts';
 import { Alarms } from './alarms.ts';
-import { addDashboard } from './dashboard.ts';
-import { addIngestAlarms, addMergeAlarms, addSourceAlarm, type QueueAlarmsProps } from './queue-alarms.ts';
+import { addDashboard, type DashboardProps } from './dashboard.ts';
+import { addIngestAlarms, addMergeAlarms, addSourceAlarm } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
 import { failedShare, PERIOD, sumOf, throttleEvents } from './stack-metrics.ts';
 import { addThrottleAlarm } from './throttled-functions.ts';
@@ -25,7 +25,7 @@ const FEED_CALLS_PERIOD = Duration.minutes(5);
 /** Alarm at this many refusals, in an hour, of keys that were once issued: one sender that repeats every 20 minutes. */
 const REFUSED_KEYS = 3;
 
-export interface MonitoringProps extends QueueAlarmsProps {
+export interface MonitoringProps extends DashboardProps {
   readonly accessLog: ILogGroup;
   /** The vault of the table's backups, if there are any. */
   readonly backups: IBackupVault | undefined;
@@ -53,7 +53,7 @@ export class Monitoring extends Construct {
       threshold: REFUSED_KEYS,
     });
     if (props.backups) addBackupAlarm(alarms, props.backups);
-    this.dashboard = addDashboard(this, props);
+    this.dashboard = addDashboard(this, alarms.told, props);
   }
 
   /** Senders such as Alertmanager drop what is refused. */

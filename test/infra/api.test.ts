@@ -206,6 +206,7 @@ it('the outputs name the parts of a stack, and its address without a slash at th
   };
   expect(outputsOf()).toEqual(outputs);
   const ofDomain = { Url: 'https://api.example.com', DomainTarget: 'ServiceApiDomain.RegionalDomainName' };
-  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain });
+  const DefaultUrl = outputs.Url.replace('prod', 'v2');
+  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain, DefaultUrl });
   expect(outputsOf('adopting').TableName).toBe('Old-Table-1');
 });

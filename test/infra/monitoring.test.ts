@@ -230,8 +230,37 @@ describe('the alarms', () => {
   );
 });
 
+const { widgets } = JSON.parse(only('CloudWatch::Dashboard', template).Properties.DashboardBody);
+
+it('the dashboard shows the state of each alarm, and beside its limit what is used up', () => {
+  const states = widgets.find(({ type }: { type: string }) => type === 'alarm').properties.alarms;
+  const told = Object.keys(alarms).filter((id) => !isPart(id));
+  expect(states.sort()).toEqual(told.map((id) => `Watch${id}.Arn`).sort());
+  const graph = (title: string) =>
+    widgets.find(({ properties }: { properties: { title?: string } }) => properties.title === title).properties;
+  /** What a graph reads: metrics by name and dimensions, or expressions. */
+  const readBy = (title: string) =>
+    graph(title).metrics.map((metric: unknown[]) => {
+      const [first, ...more] = metric.filter((part) => typeof part === 'string');
+      const { expression } = metric.at(-1) as { expression?: string };
+      return expression ?? [first, ...more].join(' ');
+    });
+  const age = (queue: string) => `AWS/SQS ApproximateAgeOfOldestMessage QueueName ${queue}.QueueName`;
+  expect(readBy('Age of the oldest message, s')).toEqual(['FeedQueue', 'MergesQueue', 'RelayEvents'].map(age));
+  const ofAuthorizer = 'FunctionName usagekeyauthorizerFunction';
+  expect(readBy('Authorizer')).toEqual(['Errors', 'Throttles'].map((metric) => `AWS/Lambda ${metric} ${ofAuthorizer}`));
+  expect(readBy('Concurrent executions, and their quota')).toEqual([
+    'AWS/Lambda ConcurrentExecutions',
+    'SERVICE_QUOTA(used)',
+  ]);
+  expect(readBy('Write units a second, and maxWriteUnits')).toContain('units / PERIOD(units)');
+  expect(graph('Write units a second, and maxWriteUnits').annotations.horizontal).toMatchObject([{ value: 4_000 }]);
+  expect(readBy('p99 of the duration, ms')).toEqual(
+    [...functionsOf(template).keys()].map((name) => `AWS/Lambda Duration FunctionName ${idOfFunction(name)}Function`),
+  );
+});
+
 it('the dashboard reads metrics that the functions write: integration/http/emitted-metrics', () => {
-  const { widgets } = JSON.parse(only('CloudWatch::Dashboard', template).Properties.DashboardBody);
   const read: unknown[][] = widgets.flatMap(
     ({ properties }: { properties: { metrics?: unknown[][] } }) => properties.metrics ?? [],
   );

@@ -33,7 +33,7 @@ const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), i
 
 /** @param errorText says why it could not be read */
 export function figuresOf(status: Status, errorText: (error: Error) => string): Figure[] {
-  const { service, table_ms, measured, dead_letters, pending, accounts } = status;
+  const { service, default_url, table_ms, measured, dead_letters, pending, accounts } = status;
   const figure = <Content>(
     name: string,
     read: Reading<Content> | undefined,
@@ -45,6 +45,7 @@ export function figuresOf(status: Status, errorText: (error: Error) => string): 
     service && 'error' in service
       ? { name: 'Service', value: 'down', note: service.error.message, isBad: true }
       : figure('Service', service, (ms) => ({ value: 'answers', note: `in ${ms} ms`, isBad: false })),
+    ...(default_url ? [{ name: 'Default address', value: default_url, isBad: false }] : []),
     figure('Failed calls', measured, ({ operations }) => {
       const failed = operations.reduce((sum, operation) => sum + operation.failed, 0);
       const note = `5xx, of the last ${WINDOW_MINUTES} minutes`;

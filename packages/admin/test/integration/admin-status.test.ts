@@ -173,6 +173,10 @@ it('admin status says whether the service answers, by a call of its own', async 
   answer = 503;
   const problem = 'answers with status 503: ServiceUnavailable: Later.';
   expect((await statusJson()).service).toMatchObject({ answers: false, problem });
+  // With a domain, the address that does without DNS.
+  outputs.DefaultUrl = 'https://abc.execute-api.eu-west-1.amazonaws.com/prod';
+  expect((await statusJson()).service).toMatchObject({ url: outputs.Url, default_url: outputs.DefaultUrl });
+  expect((await status()).out).toMatch(/^Default address +https:\/\/abc\.execute-api\S+\/prod *$/m);
   outputs.Url = '';
 });
 
