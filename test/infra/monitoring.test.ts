@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { THROTTLE } from '../../lib/http/operation.ts';
 import { type ListedOperation, operations } from '../../lib/operations/index.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf } from './stack.ts';
@@ -165,6 +166,37 @@ it('docs/cost.md has the price of the alarms', () => {
   const others = metrics - 2 * operations.length;
   expect(readFileSync('docs/cost.md', 'utf8')).toContain(
     `${others} metrics at 0.10, four composite ones at 0.50 | ${(others * 0.1 + 4 * 0.5).toFixed(2)} |`,
+  );
+});
+
+it('docs/cost.md works out a month of hosts, and the calls of a health check, by its own prices and the limits', () => {
+  const text = readFileSync('docs/cost.md', 'utf8');
+  const price = (of: RegExp) => Number(of.exec(text.replace(/\s+/g, ' '))?.[1] ?? expect.fail(`no price: ${of}`));
+  const [hosts, batch, minutes] = [10_000, 1_000, 30 * 24 * 60];
+  const millions = (hosts * minutes) / 1e6;
+  const write = price(/write units ([\d.]+)\./);
+  const call = price(/500 bytes\) [\d.]+: ([\d.]+),/);
+  const message = price(/Feed messages of up to 64 KB: at most ([\d.]+),/);
+  const monthly = [/four composite ones at 0\.50/, /the dashboard/, /every 20 s/, /about \d+/].map((row) =>
+    price(new RegExp(`${row.source} \\| ([\\d.]+) \\|`)),
+  );
+  const fixed = monthly.reduce((sum, amount) => sum + amount) + operations.length * price(/\| ([\d.]+) an operation/);
+  // A call of 256 KiB takes four messages, and a write unit for its count.
+  const [batched, single] = [(millions / batch) * (call + write + 4 * message), millions * (call + write + message)];
+  const row = (what: string, ...amounts: number[]) => `| ${[what, ...amounts.map(Math.round)].join(' | ')} |`;
+  const writes = millions * write;
+  for (const line of [
+    `each minute: ${millions} million records`,
+    row('writes', writes, writes),
+    row('calls and messages', batched, single),
+    row(`monthly amounts, of ${operations.length} operations`, fixed, fixed),
+    row('together', writes + batched + fixed, writes + single + fixed),
+    `one every two seconds | 2.50 and ${(((minutes * 30) / 1e6) * call).toFixed(2)} |`,
+  ])
+    expect(text).toContain(line);
+  const perSecond = Math.round(hosts / 60);
+  expect(readFileSync('docs/feed.md', 'utf8').replace(/\s+/g, ' ')).toContain(
+    `that each call every minute make ${perSecond} calls a second, of which ${THROTTLE.rate} are served`,
   );
 });
 
