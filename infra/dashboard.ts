@@ -3,6 +3,7 @@ import {
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
+  type HorizontalAnnotation,
   type IAlarm,
   type IMetric,
   MathExpression,
@@ -35,14 +36,17 @@ export function addDashboard(
   alarms: IAlarm[],
   { api, table, functions, mergeQueue, ingestQueues: { queue, events }, relay, settings }: DashboardProps,
 ): Dashboard {
-  const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
+  const graph = (title: string, left: IMetric[], leftAnnotations: HorizontalAnnotation[] = []) =>
+    new GraphWidget({ title, left, leftAnnotations, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
   const perOperation = (title: string, metricOf: (fn: IFunction) => IMetric) =>
     graph(
       title,
       operations.map(({ name }) => metricOf(functions[name])),
     );
+  const authorizer = functions['usage-key-authorizer'];
   const used = LambdaFunction.metricAllConcurrentExecutions();
+  const units = table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM, period: PERIOD });
   const rateLimited = operations.filter((operation) => 'rateWindows' in operation);
   return new Dashboard(scope, 'Dashboard', {
     widgets: [
@@ -83,28 +87,16 @@ export function addDashboard(
         graph('DynamoDB throttles', [throttleEvents(table, 'Read'), throttleEvents(table, 'Write')]),
       ],
       [
-        graph('Authorizer', [
-          functions['usage-key-authorizer'].metricErrors(),
-          functions['usage-key-authorizer'].metricThrottles(),
-        ]),
+        graph('Authorizer', [authorizer.metricErrors(), authorizer.metricThrottles()]),
         graph('Concurrent executions, and their quota', [
           used,
           new MathExpression({ expression: 'SERVICE_QUOTA(used)', usingMetrics: { used }, label: 'Quota' }),
         ]),
-        new GraphWidget({
-          title: 'Write units a second, and maxWriteUnits',
-          left: [
-            new MathExpression({
-              expression: 'units / PERIOD(units)',
-              usingMetrics: { units: table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM, period: PERIOD }) },
-              label: 'Write units a second',
-              period: PERIOD,
-            }),
-          ],
-          leftAnnotations: [{ value: settings.maxWriteUnits, label: 'maxWriteUnits' }],
-          width: 8,
-          height: 6,
-        }),
+        graph(
+          'Write units a second, and maxWriteUnits',
+          [new MathExpression({ expression: 'units / PERIOD(units)', usingMetrics: { units }, period: PERIOD })],
+          [{ value: settings.maxWriteUnits, label: 'maxWriteUnits' }],
+        ),
       ],
       [heading('What does it cost?')],
       [

@@ -1,6 +1,6 @@
 /** The alarms on the queues and the table's stream, and on what their messages become. */
 import { Duration } from 'aws-cdk-lib';
-import { AlarmRule, AlarmState, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { METRICS } from '../lib/shared/log.ts';
 import type { Alarms } from './alarms.ts';
@@ -101,15 +101,16 @@ export function addSourceAlarm(alarms: Alarms, { ingestQueues, mergeQueue, relay
     ...(!settings.standby && { Changes: relay.changes }),
   };
   const parts = Object.entries(sources).map(([name, { polled }]) =>
-    alarms.partWithoutData(`${name}NotRead`, {
+    alarms.part(`${name}NotRead`, {
       description: `Part of SourceNotRead: ${name.toLowerCase()}`,
       metric: polled,
       periods: NOT_READ_PERIODS,
+      ifNoData: true,
     }),
   );
   alarms.page('SourceNotRead', {
     description: "A queue or the table's stream is not read",
-    rule: AlarmRule.anyOf(...parts.map((part) => AlarmRule.fromAlarm(part, AlarmState.ALARM))),
+    rule: AlarmRule.anyOf(...parts),
   });
 }
 

@@ -1,4 +1,4 @@
-import { AlarmRule, AlarmState, type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { chunksOf } from '../lib/shared/concurrency.ts';
 import type { Alarms } from './alarms.ts';
@@ -27,7 +27,7 @@ export function addThrottleAlarm(alarms: Alarms, functions: Readonly<Record<Func
   );
   alarms.page('LambdaThrottled', {
     description: 'Lambda throttles functions',
-    rule: AlarmRule.anyOf(...parts.map((part) => AlarmRule.fromAlarm(part, AlarmState.ALARM))),
+    rule: AlarmRule.anyOf(...parts),
   });
 }
 

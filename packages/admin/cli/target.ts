@@ -118,12 +118,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
       Stacks[0]?.Parameters?.some(
         ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
       ) ?? false,
-    measure() {
-      const [finishMergesLogGroup, authorizerLogGroup] = ['FinishMergesLogs', 'UsageKeyAuthorizerLogs'].map((name) =>
-        outputs.get(name),
-      );
-      return measureStack({ stack, tableName, region, finishMergesLogGroup, authorizerLogGroup }, Date.now());
-    },
+    measure: () => measureStack({ stack, tableName, region, outputs }, Date.now()),
   };
 }
 

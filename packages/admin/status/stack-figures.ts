@@ -25,9 +25,8 @@ export interface StackResources {
   readonly stack: string;
   readonly tableName: string;
   readonly region: string | undefined;
-  /** The log groups of two functions; undefined: the stack has no such output. */
-  readonly finishMergesLogGroup: string | undefined;
-  readonly authorizerLogGroup: string | undefined;
+  /** They name the log groups of two functions. */
+  readonly outputs: ReadonlyMap<string, string>;
 }
 
 /** A metric to read. */
@@ -47,8 +46,8 @@ export async function measureStack({ region, ...resources }: StackResources, now
     const [figures, alarms, attempts, refused_keys] = await Promise.all([
       readFigures(cloudWatch, resources, nowMs),
       readAlarms(cloudWatch, cloudFormation, resources.stack),
-      readAttempts(logs, resources.finishMergesLogGroup, nowMs),
-      readRefusedKeys(logs, resources.authorizerLogGroup, nowMs),
+      readAttempts(logs, resources.outputs.get('FinishMergesLogs'), nowMs),
+      readRefusedKeys(logs, resources.outputs.get('UsageKeyAuthorizerLogs'), nowMs),
     ]);
     return { ...figures, alarms, attempts, refused_keys };
   } finally {
@@ -73,7 +72,11 @@ const tableMetric = (name: string, statistic: string, TableName: string, Operati
   dimensions: { TableName, ...(Operation && { Operation }) },
 });
 
-async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackResources, 'region'>, nowMs: number) {
+async function readFigures(
+  client: CloudWatch,
+  { stack, tableName }: Pick<StackResources, 'stack' | 'tableName'>,
+  nowMs: number,
+) {
   const serviceMetric = serviceMetricOf(stack);
   const queries: Query[] = [];
   /** Adds a query. @returns its index, by which its points are found */

@@ -4,48 +4,39 @@ import { REFUSED_KEY_MESSAGE } from '../../../lib/http/usage-key-authorizer.ts';
 import { toInt64 } from '../../../lib/shared/json.ts';
 import { type Attempt, type RefusedKey, WINDOW_MINUTES } from './measured.ts';
 
-/** The fields of the lines with a message, oldest first; none if there is no log group. */
-async function linesOf(client: CloudWatchLogs, logGroupName: string | undefined, text: string, nowMs: number) {
+type LogGroup = string | undefined;
+/** The fields of a line, and when it was written. */
+type Line = Readonly<Record<string, unknown>> & { readonly at_ms: number };
+
+/** The lines with a message, oldest first; none if there is no log group. */
+async function linesOf(client: CloudWatchLogs, logGroupName: LogGroup, message: string, nowMs: number) {
   if (logGroupName === undefined) return [];
-  const wanted = {
-    logGroupName,
-    startTime: nowMs - WINDOW_MINUTES * 60_000,
-    endTime: nowMs,
-    filterPattern: `{ $.message = "${text}" }`,
-  };
+  const window = { startTime: nowMs - WINDOW_MINUTES * 60_000, endTime: nowMs };
+  const wanted = { logGroupName, ...window, filterPattern: `{ $.message = "${message}" }` };
   const pages = await Array.fromAsync(paginateFilterLogEvents({ client }, wanted));
-  return pages.flatMap(({ events = [] }) =>
-    events.map(({ message = '', timestamp: at_ms = 0 }) => ({
-      fields: JSON.parse(message) as Record<string, unknown>,
-      at_ms,
-    })),
-  );
+  return pages
+    .flatMap(({ events = [] }) => events)
+    .map(({ message: line = '', timestamp = 0 }): Line => ({ ...JSON.parse(line), at_ms: timestamp }));
 }
 
-export async function readAttempts(
-  client: CloudWatchLogs,
-  finishMergesLogGroup: string | undefined,
-  nowMs: number,
-): Promise<Attempt[]> {
-  const lines = await linesOf(client, finishMergesLogGroup, 'merge not finished', nowMs);
-  return lines.flatMap(({ fields: { incident_id, sequence, error_name: error }, at_ms }) =>
-    sequence === undefined
-      ? []
-      : [{ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms }],
-  );
+export async function readAttempts(client: CloudWatchLogs, finishMerges: LogGroup, nowMs: number): Promise<Attempt[]> {
+  const lines = await linesOf(client, finishMerges, 'merge not finished', nowMs);
+  return lines
+    .filter(({ sequence }) => sequence !== undefined)
+    .map(({ incident_id, sequence, error_name, at_ms }) => ({
+      ...{ incident_id: String(incident_id), sequence: Number(sequence), error: String(error_name), at_ms },
+    }));
 }
 
-/** Each refused key once, with its last refusal. The authorizer logs one at most about once a minute. */
+/** Each refused key once, with its last refusal. The authorizer logs it about once a minute. */
 export async function readRefusedKeys(
   client: CloudWatchLogs,
-  authorizerLogGroup: string | undefined,
+  authorizer: LogGroup,
   nowMs: number,
 ): Promise<RefusedKey[]> {
-  const lines = await linesOf(client, authorizerLogGroup, REFUSED_KEY_MESSAGE, nowMs);
-  const found = lines.map(({ fields: { account_id, app_key_id, reason }, at_ms }) => ({
-    ...{ account_id: toInt64(String(account_id)), app_key_id: String(app_key_id), reason: String(reason) },
-    last_ms: at_ms,
+  const lines = await linesOf(client, authorizer, REFUSED_KEY_MESSAGE, nowMs);
+  const keys = lines.map(({ account_id, app_key_id, reason, at_ms: last_ms }) => ({
+    ...{ account_id: toInt64(String(account_id)), app_key_id: String(app_key_id), reason: String(reason), last_ms },
   }));
-  const latestFirst = found.sort((a, b) => b.last_ms - a.last_ms);
-  return latestFirst.filter((key, index) => latestFirst.findIndex((of) => of.app_key_id === key.app_key_id) === index);
+  return [...new Map(keys.map((key) => [key.app_key_id, key])).values()];
 }

@@ -105,14 +105,11 @@ Object.assign(aws.replies, {
   FilterLogEvents({ logGroupName, nextToken, filterPattern }: Record<string, string>) {
     if (logGroupName === 'authorizer') {
       expect(filterPattern).toBe('{ $.message = "app key refused" }');
-      const page = nextToken
-        ? [['b', 30_000, 'suspended'] as const]
-        : [['a', 9_000, 'expired'], ['b', 60_000, 'revoked'] as const];
-      const events = page.map(([app_key_id, ago, reason]) => ({
-        timestamp: NOW - Number(ago),
-        message: JSON.stringify({ account_id: '3', app_key_id, reason }),
-      }));
-      return { events, ...(!nextToken && { nextToken: '1' }) };
+      const line = (agoMs: number, app_key_id: string, reason: string) => ({
+        ...{ timestamp: NOW - agoMs, message: JSON.stringify({ account_id: '3', app_key_id, reason }) },
+      });
+      if (!nextToken) return { nextToken: '1', events: [line(60_000, 'b', 'revoked')] };
+      return { events: [line(30_000, 'b', 'suspended'), line(9_000, 'a', 'expired')] };
     }
     const messageOf = (index: number) => JSON.stringify({ ...MERGE, error_name: `${logGroupName}${index}` });
     const times = [NOW - 60_000, NOW - 30_000, NOW - 90_000];
@@ -144,8 +141,8 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
     dynamodb: { throttled: 4, latency_ms: { Query: 3 } },
     alarms: expect.any(Array),
     refused_keys: [
-      { account_id: 3, app_key_id: 'a', reason: 'expired', last_ms: NOW - 9_000 },
       { account_id: 3, app_key_id: 'b', reason: 'suspended', last_ms: NOW - 30_000 },
+      { account_id: 3, app_key_id: 'a', reason: 'expired', last_ms: NOW - 9_000 },
     ],
   });
   // Composite ones first, without their parts, as two pages have them.
@@ -204,8 +201,7 @@ it('the front page of the console shows the same as admin status', async () => {
     stack: 'Service',
     tableName: table.name,
     region: 'eu-west-1',
-    finishMergesLogGroup: 'finish',
-    authorizerLogGroup: 'authorizer',
+    outputs: new Map(Object.entries(outputs)),
   };
   const console = await serveConsole({
     ...{ table, now: () => NOW, url: UNREACHABLE, measure: () => measureStack(stack, NOW) },
