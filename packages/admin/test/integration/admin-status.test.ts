@@ -25,7 +25,8 @@ const outputs: Record<string, string> = {
   FinishMergesLogs: 'finish',
   UsageKeyAuthorizerLogs: 'authorizer',
 };
-const aws = await enterFakeAws({ name: 'Service', outputs });
+const deployed: Parameters<typeof enterFakeAws>[0] = { name: 'Service', outputs };
+const aws = await enterFakeAws(deployed);
 outputs.DeadLettersUrl = `${aws.url}/1/letters`;
 aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
 
@@ -71,7 +72,6 @@ interface MetricQuery {
 }
 interface AlarmsQuery {
   AlarmNames?: string[];
-  AlarmNamePrefix?: string;
   AlarmTypes: string[];
   NextToken?: string;
 }
@@ -91,9 +91,9 @@ Object.assign(aws.replies, {
     const results = queries.map(({ Id, MetricStat: { Metric } }) => ({ Id, Values: METRICS[nameOf(Metric)] ?? [] }));
     return { MetricDataResults: results, ...(!NextToken && { NextToken: '1' }) };
   },
-  DescribeAlarms({ AlarmNames, AlarmNamePrefix = '', AlarmTypes, NextToken }: AlarmsQuery) {
-    if (AlarmNames && AlarmNames.length > 100) return { __type: 'ValidationError', message: 'At most 100 names.' };
-    const found = RAISED.filter(([name]) => AlarmNames?.includes(name) ?? name.startsWith(AlarmNamePrefix));
+  DescribeAlarms({ AlarmNames, AlarmTypes, NextToken }: AlarmsQuery) {
+    // Without names it describes all of the account.
+    const found = RAISED.filter(([name]) => (AlarmNames?.length ? AlarmNames.includes(name) : true));
     const pageOf = (type: string) =>
       found
         .filter(([, { Type }], index) => Type.endsWith(`:${type}`) && index % 2 === Number(NextToken ?? 0))
@@ -151,6 +151,10 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
   );
   const what = 'A merge could not be finished. What to do: docs/operate.md#deadletters';
   expect(figures.alarms).toContainEqual({ name: expect.stringMatching('^Service-WatchDeadL'), what, since_ms: NOW });
+  // An ephemeral stack has no alarms.
+  deployed.resources = {};
+  expect((await statusJson()).figures.alarms).toEqual([]);
+  delete deployed.resources;
   expect(dead_letters).toBe(3);
   const last = { incident_id: INCIDENT, sequence: SEQUENCE, error: 'finish1', at_ms: NOW - 30_000 };
   expect(pending_merges).toMatchObject([{ account_id: 2, ...MERGE, alerts: 3, moved: 2, last }]);

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, inject, vi } from 'vitest';
 import { listen } from '../../../../test/support/listen.ts';
-import type { Resource } from '../../../local/template.ts';
+import type { Resource, Template } from '../../../local/template.ts';
 import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** The answers to the actions of AWS's JSON protocols; by default an empty object. One with `__type` is an error of that name. */
@@ -34,6 +34,8 @@ export async function enterFakeAws(stack: {
   name: string;
   outputs: Record<string, string>;
   parameters?: Record<string, string>;
+  /** By default those of the synthesized template. */
+  resources?: Template['Resources'];
   /** Other stacks, by their names. Those without outputs do not exist. */
   others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string> }>;
 }) {
@@ -141,7 +143,7 @@ export async function enterFakeAws(stack: {
     }
     const name = form.get('StackName');
     if (form.get('Action') === 'ListStackResources') {
-      const all = Object.entries(inject('template').Resources);
+      const all = Object.entries(stack.resources ?? inject('template').Resources);
       const from = Number(form.get('NextToken') ?? 0);
       // A page of AWS has 100.
       const members = all.slice(from, from + 100).map(([id, resource]) => {
