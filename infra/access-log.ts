@@ -19,6 +19,8 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
     status: AccessLogField.contextStatus(),
     source_ip: AccessLogField.contextIdentitySourceIp(),
     account_id: AccessLogField.contextAuthorizerPrincipalId(),
+    // The id of a key that the table has, but that has expired or is revoked, or whose account is suspended; otherwise `-`.
+    refused_app_key: AccessLogField.contextAuthorizer('refused'),
     latency_ms: AccessLogField.contextResponseLatency(),
     error: AccessLogField.contextErrorResponseType(),
     // The fields below describe Lambda's answers to API Gateway: 429 means that Lambda throttled the function or the authorizer.
@@ -33,6 +35,12 @@ export const ACCESS_LOG_FORMAT = AccessLogFormat.custom(
 
 /** Matches lines of calls that were answered with this status, such as `429` or `5*`. */
 export const answeredWith = (status: string): JsonPattern => FilterPattern.stringValue('$.status', '=', status);
+
+/** Matches the lines of callers whose key was once issued, and is refused. Strangers cannot cause them. */
+export const REFUSED_KEY_LINES = FilterPattern.all(
+  answeredWith('401'),
+  FilterPattern.stringValue('$.refused_app_key', '!=', '-'),
+);
 
 /** Counts lines of the access log. @returns the metric with the number of lines */
 export function addLineCount(

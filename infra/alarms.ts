@@ -26,6 +26,8 @@ export interface Condition {
   readonly periods?: number;
   /** By default all of `periods`. */
   readonly datapoints?: number;
+  /** Raised by the lack of data, and by nothing else. */
+  readonly ifNoData?: boolean;
 }
 
 /** An alarm that is raised by the state of other alarms, its parts. */
@@ -36,6 +38,8 @@ export interface CompositeCondition {
 
 /** Makes the alarms. Each says what to do: its runbook is the heading of its name in docs/operate.md. */
 export class Alarms {
+  /** The alarms so far, without parts of composite ones. */
+  readonly told: AlarmBase[] = [];
   private readonly scope: Construct;
   private readonly topics: { readonly page?: ITopic | undefined; readonly ticket?: ITopic | undefined };
   private readonly runbookUrl: string;
@@ -61,30 +65,17 @@ export class Alarms {
   }
 
   /** An alarm that notifies nobody: part of a composite one. */
-  part(name: string, { metric, description, threshold = 1, periods = 1, datapoints = periods }: Condition): Alarm {
+  part(name: string, condition: Condition): Alarm {
+    const { metric, description, ifNoData = false, threshold = 1, periods = 1, datapoints = periods } = condition;
+    const { GREATER_THAN_OR_EQUAL_TO_THRESHOLD, LESS_THAN_THRESHOLD } = ComparisonOperator;
     return new Alarm(this.scope, name, {
       alarmDescription: description,
       metric,
-      threshold,
+      threshold: ifNoData ? 0 : threshold,
       evaluationPeriods: periods,
       datapointsToAlarm: datapoints,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
-    });
-  }
-
-  /** A part that is raised when the metric has no data in all of these periods. */
-  partWithoutData(
-    name: string,
-    { metric, description, periods }: Required<Pick<Condition, 'metric' | 'description' | 'periods'>>,
-  ): Alarm {
-    return new Alarm(this.scope, name, {
-      alarmDescription: description,
-      metric,
-      threshold: 0,
-      evaluationPeriods: periods,
-      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.BREACHING,
+      comparisonOperator: ifNoData ? LESS_THAN_THRESHOLD : GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: ifNoData ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
     });
   }
 
@@ -94,6 +85,7 @@ export class Alarms {
       'rule' in condition
         ? new CompositeAlarm(this.scope, name, { alarmDescription: description, alarmRule: condition.rule })
         : this.part(name, { ...condition, description });
+    this.told.push(alarm);
     const topic = this.topics[urgency];
     if (!topic) return;
     alarm.addAlarmAction(new SnsAction(topic));

@@ -24,7 +24,6 @@ import { Construct } from 'constructs';
 import { THROTTLE } from '../lib/http/operation.ts';
 import { type ListedOperation, openApiRoute, operations } from '../lib/operations/index.ts';
 import { ACCESS_LOG_FORMAT } from './access-log.ts';
-import { logGroupPrefix } from './function.ts';
 import { gatewayResponses } from './gateway-responses.ts';
 import type { FunctionName } from './grants.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
@@ -60,6 +59,8 @@ export class ServiceApi extends Construct {
   readonly accountPlan: UsagePlan;
   /** Base address of the operations' paths, without a slash at the end. */
   readonly url: string;
+  /** The same at API Gateway itself; with a domain `url` differs. */
+  readonly defaultUrl: string;
   /** What a DNS record of the custom domain points to; undefined without one. */
   readonly domain: DomainName | undefined;
 
@@ -69,7 +70,6 @@ export class ServiceApi extends Construct {
     const retention = settings.logRetentionDays;
     const stack = Stack.of(this);
     this.accessLog = new LogGroup(this, 'AccessLog', {
-      logGroupName: `${logGroupPrefix(stack)}access`,
       retention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -116,7 +116,8 @@ export class ServiceApi extends Construct {
     const sharedPlan = this.addPlan('SharedPlan', 'All callers without a gateway key', methods, () => SHARED_THROTTLE);
     sharedPlan.addApiKey(this.api.addApiKey('SharedKey', { value: props.sharedGatewayKey }));
     this.domain = this.addDomain(settings);
-    this.url = this.domain ? `https://${settings.domainName}` : this.api.url.replace(/\/$/, '');
+    this.defaultUrl = this.api.url.replace(/\/$/, '');
+    this.url = this.domain ? `https://${settings.domainName}` : this.defaultUrl;
     const { stageArn: resourceArn } = this.api.deploymentStage;
     const { webAclArn } = settings;
     if (webAclArn !== undefined) new CfnWebACLAssociation(this, 'WebAcl', { webAclArn, resourceArn });

@@ -72,7 +72,7 @@ const ACKNOWLEDGED: readonly AcknowledgedFinding[] = [
     reason: "The accounts' gateway keys, which API Gateway names when they are made.",
   },
   {
-    rule: 'IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:/<Stack>/*]',
+    rule: 'IAM5[Resource::arn:<AWS::Partition>:logs:<AWS::Region>:<AWS::AccountId>:log-group:<Stack>-*]',
     paths: /^Operator\/Resource$/,
     reason: 'The log groups of this stack.',
   },

@@ -1,13 +1,25 @@
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { Dashboard, GraphWidget, type IMetric, Stats, TextWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type HorizontalAnnotation,
+  type IAlarm,
+  type IMetric,
+  MathExpression,
+  Stats,
+  TextWidget,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { type IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { operations } from '../lib/operations/index.ts';
 import { METRICS } from '../lib/shared/log.ts';
 import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
-import { operationalEventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';
+import type { Relay } from './relay.ts';
+import { operationalEventMetric, PERIOD, serviceMetric, throttleEvents } from './stack-metrics.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 
 export interface DashboardProps {
   readonly api: RestApi;
@@ -15,26 +27,37 @@ export interface DashboardProps {
   readonly functions: Readonly<Record<FunctionName, IFunction>>;
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
+  readonly relay: Relay;
+  readonly settings: DeploymentSettings;
 }
 
 export function addDashboard(
   scope: Construct,
-  { api, table, functions, mergeQueue, ingestQueues: { queue, events } }: DashboardProps,
+  alarms: IAlarm[],
+  { api, table, functions, mergeQueue, ingestQueues: { queue, events }, relay, settings }: DashboardProps,
 ): Dashboard {
-  const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
+  const graph = (title: string, left: IMetric[], leftAnnotations: HorizontalAnnotation[] = []) =>
+    new GraphWidget({ title, left, leftAnnotations, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
   const perOperation = (title: string, metricOf: (fn: IFunction) => IMetric) =>
     graph(
       title,
       operations.map(({ name }) => metricOf(functions[name])),
     );
+  const authorizer = functions['usage-key-authorizer'];
+  const used = LambdaFunction.metricAllConcurrentExecutions();
+  const units = table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM, period: PERIOD });
   const rateLimited = operations.filter((operation) => 'rateWindows' in operation);
   return new Dashboard(scope, 'Dashboard', {
     widgets: [
       [heading('Is it healthy?')],
+      [new AlarmStatusWidget({ title: 'Alarms', alarms, width: 24, height: 4 })],
       [
         graph('Calls and errors', [api.metricCount(), api.metricClientError(), api.metricServerError()]),
-        perOperation('p99, ms', (fn) => fn.metricDuration({ statistic: Stats.p(99) })),
+        graph(
+          'p99 of the duration, ms',
+          Object.values(functions).map((fn) => fn.metricDuration({ statistic: Stats.p(99) })),
+        ),
         graph('Merges: left pending, finished late, dead letters', [
           operationalEventMetric('merge_left_pending'),
           operationalEventMetric('merge_finished_late'),
@@ -43,7 +66,10 @@ export function addDashboard(
       ],
       [
         graph('Feed: messages sent, messages failed', [queue.metricNumberOfMessagesSent(), events.failed]),
-        graph('Feed: age of the oldest message, s', [queue.metricApproximateAgeOfOldestMessage()]),
+        graph(
+          'Age of the oldest message, s',
+          [queue, mergeQueue.queue, relay.eventsQueue].map((of) => of.metricApproximateAgeOfOldestMessage()),
+        ),
         graph(
           'Feed: records, late, refused, failed',
           [METRICS.records, METRICS.late, METRICS.refused, METRICS.failed].map((name) => serviceMetric(name)),
@@ -59,6 +85,18 @@ export function addDashboard(
         ),
         graph('Accounts without a gateway key', [operationalEventMetric('account_without_gateway_key')]),
         graph('DynamoDB throttles', [throttleEvents(table, 'Read'), throttleEvents(table, 'Write')]),
+      ],
+      [
+        graph('Authorizer', [authorizer.metricErrors(), authorizer.metricThrottles()]),
+        graph('Concurrent executions, and their quota', [
+          used,
+          new MathExpression({ expression: 'SERVICE_QUOTA(used)', usingMetrics: { used }, label: 'Quota' }),
+        ]),
+        graph(
+          'Write units a second, and maxWriteUnits',
+          [new MathExpression({ expression: 'units / PERIOD(units)', usingMetrics: { units }, period: PERIOD })],
+          [{ value: settings.maxWriteUnits, label: 'maxWriteUnits' }],
+        ),
       ],
       [heading('What does it cost?')],
       [

@@ -17,9 +17,6 @@ import type { DeploymentSettings } from './stack-settings.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The names of all log groups of a stack begin with it, so that a policy can name them together. */
-export const logGroupPrefix = ({ stackName }: Stack): string => `/${stackName}/`;
-
 export type CreateFunction = ReturnType<typeof createFunctions>['create'];
 
 /** Creates the functions of a stack, each with its runtime, bundle, log group and environment, and the grants that `grants.ts` lists for it. */
@@ -43,7 +40,6 @@ export function createFunctions(stack: Stack, table: ITableV2, settings: Deploym
     const scope = new Construct(stack, name);
     const reservedConcurrentExecutions = reservedExecutions(name, settings.reservedConcurrency);
     const logGroup = new LogGroup(scope, 'Logs', {
-      logGroupName: `${logGroupPrefix(stack)}${name}`,
       retention: settings.logRetentionDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });

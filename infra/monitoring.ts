@@ -5,10 +5,10 @@ import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { operations } from '../lib/operations/index.ts';
-import { addCallCount, addLineCount, answeredWith } from './access-log.ts';
+import { addCallCount, addLineCount, answeredWith, REFUSED_KEY_LINES } from './access-log.ts';
 import { Alarms } from './alarms.ts';
-import { addDashboard } from './dashboard.ts';
-import { addIngestAlarms, addMergeAlarms, addSourceAlarm, type QueueAlarmsProps } from './queue-alarms.ts';
+import { addDashboard, type DashboardProps } from './dashboard.ts';
+import { addIngestAlarms, addMergeAlarms, addSourceAlarm } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
 import { failedShare, PERIOD, sumOf, throttleEvents } from './stack-metrics.ts';
 import { addThrottleAlarm } from './throttled-functions.ts';
@@ -22,8 +22,10 @@ const MAX_FAILED_SHARE = 0.05;
 /** Alarm at this share of the calls that send to the feed. */
 const MAX_REFUSED_SHARE = 0.1;
 const FEED_CALLS_PERIOD = Duration.minutes(5);
+/** Alarm at this many refusals, in an hour, of keys that were once issued: one sender that repeats every 20 minutes. */
+const REFUSED_KEYS = 3;
 
-export interface MonitoringProps extends QueueAlarmsProps {
+export interface MonitoringProps extends DashboardProps {
   readonly accessLog: ILogGroup;
   /** The vault of the table's backups, if there are any. */
   readonly backups: IBackupVault | undefined;
@@ -43,8 +45,15 @@ export class Monitoring extends Construct {
     addIngestAlarms(alarms, props);
     addSourceAlarm(alarms, props);
     this.addFeedCallAlarm(alarms, props.accessLog);
+    alarms.ticket('AppKeysRefused', {
+      description: 'A sender uses a key that has expired or is revoked, or whose account is suspended',
+      metric: addLineCount(this, props.accessLog, 'RefusedAppKeys', REFUSED_KEY_LINES).with({
+        period: Duration.hours(1),
+      }),
+      threshold: REFUSED_KEYS,
+    });
     if (props.backups) addBackupAlarm(alarms, props.backups);
-    this.dashboard = addDashboard(this, props);
+    this.dashboard = addDashboard(this, alarms.told, props);
   }
 
   /** Senders such as Alertmanager drop what is refused. */

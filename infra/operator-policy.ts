@@ -5,7 +5,6 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { ALERT_INDEX } from '../lib/table/alert-index.ts';
 import { patterns } from '../lib/table/keys.ts';
-import { logGroupPrefix } from './function.ts';
 
 export interface OperatorPolicyProps {
   readonly table: ITableV2;
@@ -68,16 +67,18 @@ export function createOperatorPolicy(
       ),
       allow(
         ['logs:FilterLogEvents', 'logs:StartQuery'], // status, aws logs tail, Logs Insights
-        // Together: with 40 operations their names would outgrow the 6,144 characters of a managed policy.
+        // Together: with 40 operations their names would outgrow the 6,144 characters of a managed policy. CloudFormation begins those names
+        // with the stack's (https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-logs), so the log groups of a stack
+        // whose name continues this one's with a hyphen are among them.
         [
           stack.formatArn({
             service: 'logs',
-            resource: `log-group:${logGroupPrefix(stack)}*`,
+            resource: `log-group:${stack.stackName}-*`,
             arnFormat: ArnFormat.NO_RESOURCE_NAME,
           }),
         ],
       ),
-      allow(['cloudformation:DescribeStacks'], [stackId]), // --stack
+      allow(['cloudformation:DescribeStacks', 'cloudformation:ListStackResources'], [stackId]), // --stack, status
       // For status, aws logs and Logs Insights. They have no resources of their own.
       allow(['cloudwatch:DescribeAlarms', 'cloudwatch:GetMetricData'], ['*']),
       allow(['logs:DescribeLogGroups', 'logs:GetQueryResults', 'logs:StopQuery'], ['*']),

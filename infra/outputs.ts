@@ -39,7 +39,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
     notices.addWarningV2('service:alarms', 'Alarms page nobody: set pageTo (docs/deploy.md).');
 }
 
-export interface OutputProps extends Pick<ServiceApi, 'url' | 'domain' | 'accountPlan' | 'accessLog'> {
+export interface OutputProps extends Pick<ServiceApi, 'url' | 'defaultUrl' | 'domain' | 'accountPlan' | 'accessLog'> {
   readonly settings: DeploymentSettings;
   readonly table: ITableV2;
   readonly mergeQueue: MergeQueue;
@@ -71,7 +71,10 @@ export function addOutputs(stack: Stack, props: OutputProps): void {
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
   add('Url', props.url, 'Base address of the API');
-  if (domain) add('DomainTarget', domain.domainNameAliasDomainName, 'What a DNS record of the domain points to');
+  if (domain) {
+    add('DomainTarget', domain.domainNameAliasDomainName, 'What a DNS record of the domain points to');
+    add('DefaultUrl', props.defaultUrl, 'Base address of the API without the domain');
+  }
   add('TableName', props.table.tableName, 'DynamoDB table with all data');
   add('AccountPlanId', props.accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
   add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of large merges to finish');

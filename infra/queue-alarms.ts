@@ -1,13 +1,11 @@
 /** The alarms on the queues and the table's stream, and on what their messages become. */
 import { Duration } from 'aws-cdk-lib';
-import { AlarmRule, AlarmState, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { METRICS } from '../lib/shared/log.ts';
 import type { Alarms } from './alarms.ts';
 import type { DashboardProps } from './dashboard.ts';
-import type { Relay } from './relay.ts';
 import { PERIOD, serviceMetric, sumOf } from './stack-metrics.ts';
-import type { DeploymentSettings } from './stack-settings.ts';
 
 const MAX_INGEST_AGE = Duration.minutes(5);
 /** A single tenant may have a longer backlog than the others wait. */
@@ -29,12 +27,7 @@ const MAX_RELAY_AGE = { change: Duration.minutes(1), event: Duration.minutes(5) 
 /** Each of five minutes: a mapping that reads nothing for so long is disabled, or its function may not read the source. */
 const NOT_READ_PERIODS = 3;
 
-export interface QueueAlarmsProps extends DashboardProps {
-  readonly relay: Relay;
-  readonly settings: DeploymentSettings;
-}
-
-export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, settings }: QueueAlarmsProps): void {
+export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, settings }: DashboardProps): void {
   // What waits in a standby waits by intention.
   const merge = settings.standby ? {} : { merge: [ageOf(mergeQueue.queue), MAX_MERGE_AGE.toSeconds()] as const };
   alarms.page('MergesPending', {
@@ -67,7 +60,7 @@ export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, s
   });
 }
 
-export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: QueueAlarmsProps): void {
+export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: DashboardProps): void {
   const { queue, refused, events } = ingestQueues;
   alarms.ticket('SilenceFailing', {
     description: 'Alerts of which no record comes stay open',
@@ -105,7 +98,7 @@ export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, setti
 }
 
 /** Raised when an event source mapping does not read its source, as after somebody disabled it. */
-export function addSourceAlarm(alarms: Alarms, { ingestQueues, mergeQueue, relay, settings }: QueueAlarmsProps): void {
+export function addSourceAlarm(alarms: Alarms, { ingestQueues, mergeQueue, relay, settings }: DashboardProps): void {
   const sources = {
     ...(!settings.writesFrozen && !settings.standby && { Feed: ingestQueues.events }),
     ...(!settings.standby && { Merges: mergeQueue.events }),
@@ -113,15 +106,16 @@ export function addSourceAlarm(alarms: Alarms, { ingestQueues, mergeQueue, relay
     ...(!settings.standby && { Changes: relay.changes }),
   };
   const parts = Object.entries(sources).map(([name, { polled }]) =>
-    alarms.partWithoutData(`${name}NotRead`, {
+    alarms.part(`${name}NotRead`, {
       description: `Part of SourceNotRead: ${name.toLowerCase()}`,
       metric: polled,
       periods: NOT_READ_PERIODS,
+      ifNoData: true,
     }),
   );
   alarms.page('SourceNotRead', {
     description: "A queue or the table's stream is not read",
-    rule: AlarmRule.anyOf(...parts.map((part) => AlarmRule.fromAlarm(part, AlarmState.ALARM))),
+    rule: AlarmRule.anyOf(...parts),
   });
 }
 

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
-import { AlarmRule, AlarmState, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { operations } from '../lib/operations/index.ts';
@@ -47,7 +47,7 @@ export function addServiceLevelAlarms(alarms: Alarms, scope: Construct, accessLo
     ];
     alarms[urgency](id, {
       description: `The error budget burns ${rate} times too fast`,
-      rule: AlarmRule.allOf(...windowAlarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+      rule: AlarmRule.allOf(...windowAlarms),
     });
   }
 }

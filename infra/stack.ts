@@ -53,7 +53,7 @@ export class ServiceStack extends Stack {
     for (const { name, sendsTo = [] } of operations as readonly ListedOperation[])
       for (const queue of sendsTo) ingestQueues.letSend(functions[name], queue);
     const service = new ServiceApi(this, 'Service', { settings, functions, sharedGatewayKey });
-    const { api, accessLog, url, domain, accountPlan } = service;
+    const { api, accessLog, url, defaultUrl, domain, accountPlan } = service;
     const operatorPolicy = createOperatorPolicy(this, {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
@@ -66,6 +66,15 @@ export class ServiceStack extends Stack {
         policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const resources = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...resources, api, settings });
-    addOutputs(this, { ...resources, settings, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
+    addOutputs(this, {
+      ...resources,
+      settings,
+      url,
+      defaultUrl,
+      domain,
+      accountPlan,
+      operatorPolicy,
+      dashboard: watch?.dashboard,
+    });
   }
 }

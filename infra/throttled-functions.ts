@@ -1,4 +1,4 @@
-import { AlarmRule, AlarmState, type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import { AlarmRule, type IMetric, MathExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { chunksOf } from '../lib/shared/concurrency.ts';
 import type { Alarms } from './alarms.ts';
@@ -18,16 +18,16 @@ const FUNCTIONS_PER_ALARM = 5;
 export function addThrottleAlarm(alarms: Alarms, functions: Readonly<Record<FunctionName, IFunction>>): void {
   const watched = Object.entries(functions).filter(([name]) => !LIMITED_FUNCTIONS.includes(name));
   const parts = chunksOf(watched, FUNCTIONS_PER_ALARM).map((part, index) =>
-    alarms.part(`FunctionsThrottled${index + 1}`, {
-      description: `Part of FunctionsThrottled: ${part.map(([name]) => name).join(', ')}`,
+    alarms.part(`LambdaThrottled${index + 1}`, {
+      description: `Part of LambdaThrottled: ${part.map(([name]) => name).join(', ')}`,
       metric: largestShare(part.map(([, fn]) => fn)),
       threshold: MAX_SHARE,
       periods: 2,
     }),
   );
-  alarms.page('FunctionsThrottled', {
+  alarms.page('LambdaThrottled', {
     description: 'Lambda throttles functions',
-    rule: AlarmRule.anyOf(...parts.map((part) => AlarmRule.fromAlarm(part, AlarmState.ALARM))),
+    rule: AlarmRule.anyOf(...parts),
   });
 }
 

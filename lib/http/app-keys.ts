@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
 import type { Deps } from '../deps.ts';
 import type { AppKeyRow } from '../model/app-key.ts';
-import { codePoints } from '../shared/json.ts';
+import { codePoints, type Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
 import { all, EXISTS, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
@@ -34,6 +34,13 @@ export type AppKeys = ReturnType<typeof createAppKeys>;
 
 /** The row of a key; undefined if there is no such key. */
 type MaybeRow = AppKeyRow | undefined;
+
+/** A key that the table has, and why it is refused. */
+export interface RefusedKey {
+  readonly accountId: Int64;
+  readonly appKeyId: string;
+  readonly reason: 'suspended' | 'revoked' | 'expired';
+}
 
 interface AppKeysOptions {
   /** Time limit of a lookup in milliseconds. */
@@ -67,7 +74,7 @@ export function createAppKeys(
     const row = await getRow(withSignal(table, AbortSignal.timeout(lookupMs)), keys.appKey(hash));
     const found = { row, since };
     cache.set(hash, found);
-    if (recordsUse && row && isValid(row, since.unixMs)) await recordUse(table, hash, row, since.unixMs);
+    if (recordsUse && row && !reasonToRefuse(row, since.unixMs)) await recordUse(table, hash, row, since.unixMs);
     return found;
   }
 
@@ -100,7 +107,7 @@ export function createAppKeys(
     async find(appKey: string, call?: { readonly signal: AbortSignal }): Promise<Caller | undefined> {
       const hash = hashAppKey(appKey);
       const row = await rowOf(hash, call);
-      if (!row || !isValid(row, now())) return undefined;
+      if (!row || reasonToRefuse(row, now())) return undefined;
       return {
         accountId: row.account_id,
         appKeyId: appKeyIdOf(hash),
@@ -108,6 +115,14 @@ export function createAppKeys(
         cursorSecret: row.cursor_secret,
         ...(row.gateway_key !== undefined && { gatewayKey: row.gateway_key }),
       };
+    },
+
+    /** A key for which {@link find} gave no caller, if the table has it. The cache has the look-up of that. */
+    async findRefused(appKey: string): Promise<RefusedKey | undefined> {
+      const hash = hashAppKey(appKey);
+      const row = await rowOf(hash, undefined);
+      const reason = row && reasonToRefuse(row, now());
+      return reason && { accountId: row.account_id, appKeyId: appKeyIdOf(hash), reason };
     },
   };
 }
@@ -137,9 +152,10 @@ function untilAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Prom
   });
 }
 
-function isValid(row: AppKeyRow, nowMs: number): boolean {
-  if (row.suspended || row.revoked_at !== undefined) return false;
-  return row.expires_at === undefined || nowMs < row.expires_at * 1000;
+function reasonToRefuse(row: AppKeyRow, nowMs: number): RefusedKey['reason'] | undefined {
+  if (row.suspended) return 'suspended';
+  if (row.revoked_at !== undefined) return 'revoked';
+  return row.expires_at === undefined || nowMs < row.expires_at * 1000 ? undefined : 'expired';
 }
 
 /** Maximum length, in code points. */

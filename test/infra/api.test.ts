@@ -124,6 +124,8 @@ describe('the stage', () => {
       resource: '$context.resourcePath',
       status: '$context.status',
       account_id: '$context.authorizer.principalId',
+      // The id of a refused key.
+      refused_app_key: '$context.authorizer.refused',
       error: '$context.error.responseType',
       integration_error: '$context.integrationErrorMessage',
       authorizer_error: '$context.authorizer.error',
@@ -205,6 +207,7 @@ it('the outputs name the parts of a stack, and its address without a slash at th
   };
   expect(outputsOf()).toEqual(outputs);
   const ofDomain = { Url: 'https://api.example.com', DomainTarget: 'ServiceApiDomain.RegionalDomainName' };
-  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain });
+  const DefaultUrl = outputs.Url.replace('prod', 'v2');
+  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain, DefaultUrl });
   expect(outputsOf('adopting').TableName).toBe('Old-Table-1');
 });

@@ -85,6 +85,8 @@ it('has policies that IAM and Lambda take', () => {
 });
 
 it('has alarms, filters and a dashboard that CloudWatch takes', () => {
+  // `admin status` names all: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
+  expect([...all('CloudWatch::Alarm'), ...all('CloudWatch::CompositeAlarm')].length).toBeLessThanOrEqual(100);
   // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-limits.html
   const read = (Metrics: object[] = []) => Metrics.filter((part) => 'MetricStat' in part).length;
   expect(largest(all('CloudWatch::Alarm').map(({ Metrics }) => read(Metrics)))).toBeLessThanOrEqual(10);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { THROTTLE } from '../../lib/http/operation.ts';
 import { type ListedOperation, operations } from '../../lib/operations/index.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf } from './stack.ts';
@@ -21,7 +22,7 @@ const alarmsOf = (variant?: Variant) =>
 const alarms = alarmsOf();
 /** Parts of composite alarms notify nobody. */
 const isPart = (id: string) =>
-  /^ErrorBudget\w+(Long|Short)$|^FunctionsThrottled\d$|^(Feed|Merges|Events|Changes)NotRead$/.test(id);
+  /^ErrorBudget\w+(Long|Short)$|^LambdaThrottled\d$|^(Feed|Merges|Events|Changes)NotRead$/.test(id);
 
 interface Metric {
   Namespace: string;
@@ -109,15 +110,15 @@ const CONDITIONS = {
   // Without dimensions it is the account's metric, not a function's.
   ConcurrencyNearLimit:
     'Maximum ConcurrentExecutions / SERVICE_QUOTA(Maximum ConcurrentExecutions) >= 0.8, 2 of 2 × 60 s',
-  FunctionsThrottled: `(${watched
+  LambdaThrottled: `(${watched
     .filter((_name, index) => index % 5 === 0)
-    .map((_name, index) => `ALARM("WatchFunctionsThrottled${index + 1}.Arn")`)
+    .map((_name, index) => `ALARM("WatchLambdaThrottled${index + 1}.Arn")`)
     .join(' OR ')})`,
   // Each reads five functions, since an alarm reads ten metrics.
   ...Object.fromEntries(
     watched.flatMap((_name, index) =>
       index % 5 === 0
-        ? [[`FunctionsThrottled${index / 5 + 1}`, throttledShares(watched.slice(index, index + 5))] as const]
+        ? [[`LambdaThrottled${index / 5 + 1}`, throttledShares(watched.slice(index, index + 5))] as const]
         : [],
     ),
   ),
@@ -145,6 +146,7 @@ const CONDITIONS = {
   )} >= 1, 2 of 20 × 60 s`,
   // Refused records, and messages that failed a hundred times.
   FeedRefused: `${inQueue('FeedRefused')} >= 1, 1 of 1 × 60 s`,
+  AppKeysRefused: 'Sum RefusedAppKeys >= 3, 1 of 1 × 3600 s',
   FeedCallsRefused: `${share('Sum RefusedFeedCalls', 'Sum FeedCalls')} >= 0.1, 3 of 3 × 300 s`,
 
   SourceNotRead: `(${['Feed', 'Merges', 'Events', 'Changes'].map((source) => `ALARM("Watch${source}NotRead.Arn")`).join(' OR ')})`,
@@ -164,6 +166,37 @@ it('docs/cost.md has the price of the alarms', () => {
   const others = metrics - 2 * operations.length;
   expect(readFileSync('docs/cost.md', 'utf8')).toContain(
     `${others} metrics at 0.10, four composite ones at 0.50 | ${(others * 0.1 + 4 * 0.5).toFixed(2)} |`,
+  );
+});
+
+it('docs/cost.md works out a month of hosts, and the calls of a health check, by its own prices and the limits', () => {
+  const text = readFileSync('docs/cost.md', 'utf8');
+  const price = (of: RegExp) => Number(of.exec(text.replace(/\s+/g, ' '))?.[1] ?? expect.fail(`no price: ${of}`));
+  const [hosts, batch, minutes] = [10_000, 1_000, 30 * 24 * 60];
+  const millions = (hosts * minutes) / 1e6;
+  const write = price(/write units ([\d.]+)\./);
+  const call = price(/500 bytes\) [\d.]+: ([\d.]+),/);
+  const message = price(/Feed messages of up to 64 KB: at most ([\d.]+),/);
+  const monthly = [/four composite ones at 0\.50/, /the dashboard/, /every 20 s/, /about \d+/].map((row) =>
+    price(new RegExp(`${row.source} \\| ([\\d.]+) \\|`)),
+  );
+  const fixed = monthly.reduce((sum, amount) => sum + amount) + operations.length * price(/\| ([\d.]+) an operation/);
+  // A call of 256 KiB takes four messages, and a write unit for its count.
+  const [batched, single] = [(millions / batch) * (call + write + 4 * message), millions * (call + write + message)];
+  const row = (what: string, ...amounts: number[]) => `| ${[what, ...amounts.map(Math.round)].join(' | ')} |`;
+  const writes = millions * write;
+  for (const line of [
+    `each minute: ${millions} million records`,
+    row('writes', writes, writes),
+    row('calls and messages', batched, single),
+    row(`monthly amounts, of ${operations.length} operations`, fixed, fixed),
+    row('together', writes + batched + fixed, writes + single + fixed),
+    `one every two seconds | 2.50 and ${(((minutes * 30) / 1e6) * call).toFixed(2)} |`,
+  ])
+    expect(text).toContain(line);
+  const perSecond = Math.round(hosts / 60);
+  expect(readFileSync('docs/feed.md', 'utf8').replace(/\s+/g, ' ')).toContain(
+    `that each call every minute make ${perSecond} calls a second, of which ${THROTTLE.rate} are served`,
   );
 });
 
@@ -229,8 +262,37 @@ describe('the alarms', () => {
   );
 });
 
+const { widgets } = JSON.parse(only('CloudWatch::Dashboard', template).Properties.DashboardBody);
+
+it('the dashboard shows the state of each alarm, and beside its limit what is used up', () => {
+  const states = widgets.find(({ type }: { type: string }) => type === 'alarm').properties.alarms;
+  const told = Object.keys(alarms).filter((id) => !isPart(id));
+  expect(states.sort()).toEqual(told.map((id) => `Watch${id}.Arn`).sort());
+  const graph = (title: string) =>
+    widgets.find(({ properties }: { properties: { title?: string } }) => properties.title === title).properties;
+  /** What a graph reads: metrics by name and dimensions, or expressions. */
+  const readBy = (title: string) =>
+    graph(title).metrics.map((metric: unknown[]) => {
+      const [first, ...more] = metric.filter((part) => typeof part === 'string');
+      const { expression } = metric.at(-1) as { expression?: string };
+      return expression ?? [first, ...more].join(' ');
+    });
+  const age = (queue: string) => `AWS/SQS ApproximateAgeOfOldestMessage QueueName ${queue}.QueueName`;
+  expect(readBy('Age of the oldest message, s')).toEqual(['FeedQueue', 'MergesQueue', 'RelayEvents'].map(age));
+  const ofAuthorizer = 'FunctionName usagekeyauthorizerFunction';
+  expect(readBy('Authorizer')).toEqual(['Errors', 'Throttles'].map((metric) => `AWS/Lambda ${metric} ${ofAuthorizer}`));
+  expect(readBy('Concurrent executions, and their quota')).toEqual([
+    'AWS/Lambda ConcurrentExecutions',
+    'SERVICE_QUOTA(used)',
+  ]);
+  expect(readBy('Write units a second, and maxWriteUnits')).toContain('units / PERIOD(units)');
+  expect(graph('Write units a second, and maxWriteUnits').annotations.horizontal).toMatchObject([{ value: 4_000 }]);
+  expect(readBy('p99 of the duration, ms')).toEqual(
+    [...functionsOf(template).keys()].map((name) => `AWS/Lambda Duration FunctionName ${idOfFunction(name)}Function`),
+  );
+});
+
 it('the dashboard reads metrics that the functions write: integration/http/emitted-metrics', () => {
-  const { widgets } = JSON.parse(only('CloudWatch::Dashboard', template).Properties.DashboardBody);
   const read: unknown[][] = widgets.flatMap(
     ({ properties }: { properties: { metrics?: unknown[][] } }) => properties.metrics ?? [],
   );
@@ -262,5 +324,7 @@ it('calls are counted in the access log, whether a function or API Gateway answe
     counted('RefusedCalls', '{ $.status = "4*" }'),
     counted('FeedCalls', `{ ${feedLines} }`),
     counted('RefusedFeedCalls', `{ (${feedLines}) && ($.status = "4*") }`),
+    // Of keys that the authorizer found in the table: others have a hyphen.
+    counted('RefusedAppKeys', '{ ($.status = "401") && ($.refused_app_key != "-") }'),
   ]);
 });

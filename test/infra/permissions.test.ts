@@ -109,13 +109,13 @@ const POLICIES: Record<string, string[]> = {
     // Of all API keys of the region it reads and attaches only those of this stack's plan, and deletes none.
     `Allow apigateway:GET apigateway:POST on ${words(planKeys)}`,
     `Allow apigateway:POST on ${apiGateway('apikeys')}`,
-    'Allow cloudformation:DescribeStacks on AWS::StackId',
+    'Allow cloudformation:DescribeStacks cloudformation:ListStackResources on AWS::StackId',
     // They have no resources.
     'Allow cloudwatch:DescribeAlarms cloudwatch:GetMetricData logs:DescribeLogGroups logs:GetQueryResults logs:StopQuery on *',
     'Allow dynamodb:BatchGetItem dynamodb:ConditionCheckItem dynamodb:DeleteItem dynamodb:GetItem dynamodb:PutItem dynamodb:Query dynamodb:Scan dynamodb:UpdateItem on Table.Arn',
     'Allow dynamodb:GetRecords dynamodb:GetShardIterator on Table.StreamArn',
     'Allow dynamodb:Query on Table.Arn/index/alerts',
-    'Allow logs:FilterLogEvents logs:StartQuery on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:/Service/*',
+    'Allow logs:FilterLogEvents logs:StartQuery on arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:Service-*',
     `Allow sqs:CancelMessageMoveTask sqs:ChangeMessageVisibility sqs:DeleteMessage sqs:ListMessageMoveTasks sqs:ReceiveMessage sqs:StartMessageMoveTask on ${deadLetters}`,
     `Allow sqs:GetQueueAttributes on ${words(QUEUES.map((queue) => `${queue}.Arn`))}`,
     'Allow sqs:SendMessage on FeedQueue.Arn MergesQueue.Arn RelayEvents.Arn',

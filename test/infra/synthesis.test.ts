@@ -12,6 +12,8 @@ import { ServiceStack } from '../../infra/stack.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { synthesize } from '../../packages/local/synthesize.ts';
 import { resourcesOf } from '../../packages/local/template.ts';
+import released from './released.json' with { type: 'json' };
+import { releasedOf } from './released.ts';
 import { deployed } from './stack.ts';
 import { OLD_STREAM, TOPIC, VAULT } from './templates.ts';
 
@@ -74,6 +76,18 @@ it('a gateway response that changes is deployed, by a new deployment', () => {
     Object.keys(resourcesOf(template, 'AWS::ApiGateway::Deployment')),
   );
   expect(ids).not.toEqual(idsBefore);
+});
+
+it('an update of the last release changes no type, and replaces what keeps something only where CHANGELOG.md says so', () => {
+  const now = releasedOf(deployed());
+  const typesOf = ({ types }: typeof now) =>
+    Object.entries(types).flatMap(([type, ids]) => ids.split(' ').map((id) => [id, type] as const));
+  const typesNow = new Map(typesOf(now));
+  expect(typesOf(released).filter(([id, type]) => (typesNow.get(id) ?? type) !== type)).toEqual([]);
+  const before: Record<string, string> = released.kept;
+  const replaced = Object.keys(before).filter((id) => now.kept[id] !== before[id]);
+  const named = [...readFileSync('CHANGELOG.md', 'utf8').matchAll(/`(\w+[0-9A-F]{8})`/g)].map(([, id]) => id);
+  expect(replaced).toEqual(named);
 });
 
 it('a table to adopt is refused if it is in another account or region, as far as synthesis knows them', () => {

@@ -18,9 +18,9 @@ export function addStatusCommand(program: AdminCommand): void {
 }
 
 async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
-  const { url, measure } = target;
+  const { url, defaultUrl, measure } = target;
   const deadLetters = async () => (target.deadLetters ? target.deadLetters() : (await measure?.())?.dead_letters);
-  const status = await readStatus({ table, now: io.now, url, measure, deadLetters });
+  const status = await readStatus({ table, now: io.now, url, defaultUrl, measure, deadLetters });
   return {
     json: jsonOf(status, url),
     show: [`As of ${timeText(status.at_ms)}`, figuresTable(status), callsTable(status), ...tablesOf(status)],
@@ -28,7 +28,10 @@ async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
 }
 
 /** Parts that could not be read have an `error` in place of their value. */
-function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, accounts }: Status, url?: string) {
+function jsonOf(
+  { at_ms, service, default_url, table_ms, measured, pending, dead_letters, accounts }: Status,
+  url?: string,
+) {
   const jsonOfReading = <Value>(reading: Reading<Value> | undefined) =>
     reading === undefined ? null : 'value' in reading ? (reading.value ?? null) : { error: sentenceOf(reading.error) };
   const figures = known(measured);
@@ -38,13 +41,19 @@ function jsonOf({ at_ms, service, table_ms, measured, pending, dead_letters, acc
     at_ms,
     service: service && {
       url,
+      ...(default_url && { default_url }),
       answers: 'value' in service,
       ...('value' in service ? { ms: service.value } : { problem: service.error.message }),
     },
     table_read_ms: jsonOfReading(table_ms),
     window_minutes: WINDOW_MINUTES,
     figures: figures
-      ? { operations: figures.operations, dynamodb: figures.dynamodb ?? null, alarms: figures.alarms ?? null }
+      ? {
+          operations: figures.operations,
+          dynamodb: figures.dynamodb ?? null,
+          alarms: figures.alarms ?? null,
+          refused_keys: figures.refused_keys ?? null,
+        }
       : jsonOfReading(measured),
     pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfReading(pending),
     dead_letters: jsonOfReading(dead_letters),

@@ -42,6 +42,8 @@ export interface Target {
   readonly deadLetters?: () => Promise<number>;
   /** Base address of the API that serves the table; absent: unknown. */
   readonly url?: string;
+  /** With a domain: the base address of the API without it. */
+  readonly defaultUrl?: string;
   /** Reads the figures of the service, from CloudWatch or `npm start`; absent: there are none. */
   readonly measure?: () => Promise<Measured>;
   /** Of a stack: whether its last deployment made it a standby, so that another region writes to the table. */
@@ -97,6 +99,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${stack} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
   const url = outputs.get('Url');
+  const defaultUrl = outputs.get('DefaultUrl');
   const mergeDeadLettersUrl = outputs.get('DeadLettersUrl');
   const eventsUrl = outputs.get('RelayEventsUrl');
   const mergeQueueUrl = outputs.get('MergeQueueUrl');
@@ -107,6 +110,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
     ...connectIngestQueues(outputs, region),
     ...(mergeDeadLettersUrl && { deadLetters: () => countDeadLetters(mergeDeadLettersUrl, region) }),
     ...(url && { url }),
+    ...(defaultUrl && { defaultUrl }),
     ...(eventsUrl &&
       mergeQueueUrl &&
       deadLettersUrl && {
@@ -118,10 +122,7 @@ async function connectStack(stack: string, region: string | undefined): Promise<
       Stacks[0]?.Parameters?.some(
         ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
       ) ?? false,
-    measure() {
-      const finishMergesLogGroup = outputs.get('FinishMergesLogs');
-      return measureStack({ stack, tableName, region, finishMergesLogGroup }, Date.now());
-    },
+    measure: () => measureStack({ stack, tableName, region, outputs }, Date.now()),
   };
 }
 

@@ -1,5 +1,7 @@
 /** Figures of the service: a deployed stack has them in CloudWatch, `npm start` counts them itself. */
 
+import type { Int64 } from '../../../lib/shared/json.ts';
+
 /** The last minutes that the figures cover. */
 export const WINDOW_MINUTES = 60;
 
@@ -20,6 +22,15 @@ export interface Alarm {
   readonly what: string;
 }
 
+/** A key that was refused although the table has it: its sender is shut out. */
+export interface RefusedKey {
+  readonly account_id: Int64;
+  readonly app_key_id: string;
+  /** `expired`, `revoked`, or `suspended` if its account is. */
+  readonly reason: string;
+  readonly last_ms: number;
+}
+
 /** The last attempt to finish a pending merge. */
 export interface Attempt {
   readonly incident_id: string;
@@ -37,6 +48,8 @@ export interface Measured {
   /** Raised alarms; absent: the target has no alarms. */
   readonly alarms?: readonly Alarm[];
   readonly attempts: readonly Attempt[];
+  /** Absent: unknown. */
+  readonly refused_keys?: readonly RefusedKey[];
   readonly dead_letters?: number;
 }
 

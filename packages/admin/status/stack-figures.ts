@@ -1,17 +1,15 @@
 /** Reads the figures of a deployed stack from CloudWatch. */
-import {
-  CloudWatch,
-  type DescribeAlarmsInput,
-  paginateDescribeAlarms,
-  paginateGetMetricData,
-} from '@aws-sdk/client-cloudwatch';
-import { CloudWatchLogs, paginateFilterLogEvents } from '@aws-sdk/client-cloudwatch-logs';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { CloudWatch, paginateGetMetricData } from '@aws-sdk/client-cloudwatch';
+import { CloudWatchLogs } from '@aws-sdk/client-cloudwatch-logs';
 import { ERROR_CODES } from '../../../lib/http/errors.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { METRICS, SERVICE } from '../../../lib/shared/log.ts';
 import { clientConfig } from '../aws/client-config.ts';
-import { type Alarm, type Attempt, type Measured, WINDOW_MINUTES } from './measured.ts';
+import { type Measured, WINDOW_MINUTES } from './measured.ts';
+import { readAlarms } from './stack-alarms.ts';
+import { readAttempts, readRefusedKeys } from './stack-logs.ts';
 
 /** CloudWatch takes at most this many queries in a call: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
 const MAX_QUERIES = 500;
@@ -27,8 +25,8 @@ export interface StackResources {
   readonly stack: string;
   readonly tableName: string;
   readonly region: string | undefined;
-  /** The log group of finish-merges; undefined: the stack has no such output. */
-  readonly finishMergesLogGroup: string | undefined;
+  /** They name the log groups of two functions. */
+  readonly outputs: ReadonlyMap<string, string>;
 }
 
 /** A metric to read. */
@@ -43,16 +41,19 @@ export async function measureStack({ region, ...resources }: StackResources, now
   const config = clientConfig(region);
   const cloudWatch = new CloudWatch(config);
   const logs = new CloudWatchLogs(config);
+  const cloudFormation = new CloudFormation(config);
   try {
-    const [figures, alarms, attempts] = await Promise.all([
+    const [figures, alarms, attempts, refused_keys] = await Promise.all([
       readFigures(cloudWatch, resources, nowMs),
-      readAlarms(cloudWatch, resources.stack),
-      readAttempts(logs, resources.finishMergesLogGroup, nowMs),
+      readAlarms(cloudWatch, cloudFormation, resources.stack),
+      readAttempts(logs, resources.outputs.get('FinishMergesLogs'), nowMs),
+      readRefusedKeys(logs, resources.outputs.get('UsageKeyAuthorizerLogs'), nowMs),
     ]);
-    return { ...figures, alarms, attempts };
+    return { ...figures, alarms, attempts, refused_keys };
   } finally {
     cloudWatch.destroy();
     logs.destroy();
+    cloudFormation.destroy();
   }
 }
 
@@ -71,7 +72,11 @@ const tableMetric = (name: string, statistic: string, TableName: string, Operati
   dimensions: { TableName, ...(Operation && { Operation }) },
 });
 
-async function readFigures(client: CloudWatch, { stack, tableName }: Omit<StackResources, 'region'>, nowMs: number) {
+async function readFigures(
+  client: CloudWatch,
+  { stack, tableName }: Pick<StackResources, 'stack' | 'tableName'>,
+  nowMs: number,
+) {
   const serviceMetric = serviceMetricOf(stack);
   const queries: Query[] = [];
   /** Adds a query. @returns its index, by which its points are found */
@@ -137,46 +142,4 @@ export async function readPoints(client: CloudWatch, queries: readonly Query[], 
     for await (const { MetricDataResults = [] } of paginateGetMetricData({ client }, { ...window, MetricDataQueries }))
       for (const { Id = '', Values = [] } of MetricDataResults) points[Number(Id.slice(1))]?.push(...Values);
   return points;
-}
-
-/** The raised alarms of a stack, whose names begin with its name. Parts of composite alarms are left out. */
-async function readAlarms(client: CloudWatch, stack: string): Promise<Alarm[]> {
-  const wanted: DescribeAlarmsInput = {
-    AlarmNamePrefix: `${stack}-`,
-    StateValue: 'ALARM',
-    AlarmTypes: ['MetricAlarm', 'CompositeAlarm'],
-  };
-  const pages = await Array.fromAsync(paginateDescribeAlarms({ client }, wanted));
-  return [
-    ...pages.flatMap(({ CompositeAlarms = [] }) => CompositeAlarms),
-    ...pages.flatMap(({ MetricAlarms = [] }) => MetricAlarms),
-  ]
-    .map(({ AlarmName: name = '', StateUpdatedTimestamp: since, AlarmDescription: what = '' }) => ({
-      name,
-      what,
-      since_ms: since?.getTime() ?? 0,
-    }))
-    .filter(({ what }) => !what.startsWith('Part of '));
-}
-
-async function readAttempts(
-  client: CloudWatchLogs,
-  logGroupName: string | undefined,
-  nowMs: number,
-): Promise<Attempt[]> {
-  if (logGroupName === undefined) return [];
-  const wanted = {
-    logGroupName,
-    startTime: nowMs - WINDOW_MINUTES * 60_000,
-    endTime: nowMs,
-    filterPattern: '{ $.message = "merge not finished" }',
-  };
-  const attempts: Attempt[] = [];
-  for await (const { events = [] } of paginateFilterLogEvents({ client }, wanted))
-    for (const { message = '', timestamp: at_ms = 0 } of events) {
-      const { incident_id, sequence, error_name: error } = JSON.parse(message) as Record<string, unknown>;
-      if (sequence !== undefined)
-        attempts.push({ incident_id: String(incident_id), sequence: Number(sequence), error: String(error), at_ms });
-    }
-  return attempts;
 }

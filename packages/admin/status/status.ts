@@ -21,6 +21,8 @@ export interface StatusSource {
   readonly now: () => number;
   /** Base address of the API; undefined: unknown. */
   readonly url: string | undefined;
+  /** Absent: `url` is not that of a domain. */
+  readonly defaultUrl?: string | undefined;
   /** Absent: no figures are available. */
   readonly measure: (() => Promise<Measured>) | undefined;
   readonly deadLetters: () => Promise<number | undefined>;
@@ -55,7 +57,7 @@ export async function readStatus(source: StatusSource) {
     readingOf(source.deadLetters),
     readingOf(() => readAccountsStatus(table, now())),
   ]);
-  return { at_ms: now(), service, table_ms, measured, pending, dead_letters, accounts };
+  return { at_ms: now(), service, default_url: source.defaultUrl, table_ms, measured, pending, dead_letters, accounts };
 }
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;

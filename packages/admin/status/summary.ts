@@ -1,8 +1,8 @@
 /** The status as figures and tables, which the command prints and the console shows. */
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { PENDING_MERGES } from '../tables/merges.ts';
-import { type Listing, type Table, tableOf } from '../text/table.ts';
-import { type Alarm, type OperationFigures, WINDOW_MINUTES } from './measured.ts';
+import { type Column, type Listing, type Table, tableOf } from '../text/table.ts';
+import { type Alarm, type OperationFigures, type RefusedKey, WINDOW_MINUTES } from './measured.ts';
 import { EXPIRY_WARNING_DAYS, type ExpiringKey, known, type Reading, type Status, withAttempt } from './status.ts';
 
 /** What is known of one thing. */
@@ -33,7 +33,7 @@ const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), i
 
 /** @param errorText says why it could not be read */
 export function figuresOf(status: Status, errorText: (error: Error) => string): Figure[] {
-  const { service, table_ms, measured, dead_letters, pending, accounts } = status;
+  const { service, default_url, table_ms, measured, dead_letters, pending, accounts } = status;
   const figure = <Content>(
     name: string,
     read: Reading<Content> | undefined,
@@ -45,6 +45,7 @@ export function figuresOf(status: Status, errorText: (error: Error) => string): 
     service && 'error' in service
       ? { name: 'Service', value: 'down', note: service.error.message, isBad: true }
       : figure('Service', service, (ms) => ({ value: 'answers', note: `in ${ms} ms`, isBad: false })),
+    ...(default_url ? [{ name: 'Default address', value: default_url, isBad: false }] : []),
     figure('Failed calls', measured, ({ operations }) => {
       const failed = operations.reduce((sum, operation) => sum + operation.failed, 0);
       const note = `5xx, of the last ${WINDOW_MINUTES} minutes`;
@@ -89,17 +90,33 @@ const ALARMS: Listing<Alarm> = {
   none: '',
 };
 
+const ACCOUNT: Column<{ readonly account_id: Int64 }> = {
+  title: 'account',
+  of: ({ account_id: account }) => ({ text: String(account), path: ['account'], account }),
+};
+
 const EXPIRING_KEYS: Listing<ExpiringKey> = {
   title: `Keys that expire within ${EXPIRY_WARNING_DAYS} days`,
   columns: [
     { title: 'expires', of: 'expires_ms', as: 'time' },
-    { title: 'account', of: ({ account_id: account }) => ({ text: String(account), path: ['account'], account }) },
+    ACCOUNT,
     { title: 'key', of: 'app_key_id' },
     { title: 'note', of: 'note' },
     {
       title: 'how to replace it',
       of: ({ app_key_id, account_id }) => ({ command: `app-key rotate ${app_key_id} --account ${account_id}` }),
     },
+  ],
+  none: '',
+};
+
+const REFUSED_KEYS: Listing<RefusedKey> = {
+  title: `Keys refused in the last ${WINDOW_MINUTES} minutes`,
+  columns: [
+    { title: 'last refused', of: 'last_ms', as: 'time' },
+    ACCOUNT,
+    { title: 'key', of: 'app_key_id' },
+    { title: 'why', of: ({ reason }) => (reason === 'suspended' ? 'account suspended' : reason) },
   ],
   none: '',
 };
@@ -122,6 +139,7 @@ export function tablesOf({ measured, pending, accounts }: Status): Table[] {
   return [
     tableOf(ALARMS, figures?.alarms ?? []),
     tableOf(PENDING_MERGES, merges),
+    tableOf(REFUSED_KEYS, figures?.refused_keys ?? []),
     tableOf(EXPIRING_KEYS, known(accounts)?.expiringKeys ?? []),
   ].filter(({ rows }) => rows.length > 0);
 }

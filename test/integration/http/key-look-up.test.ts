@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { createAppKeys, hashAppKey } from '../../../lib/http/app-keys.ts';
+import { appKeyIdOf, createAppKeys, hashAppKey } from '../../../lib/http/app-keys.ts';
+import { createUsageKeyAuthorizer, REFUSED_KEY_MESSAGE } from '../../../lib/http/usage-key-authorizer.ts';
 import { PERMISSIONS } from '../../../lib/model/account.ts';
 import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -50,6 +51,30 @@ it('every invalid key gets the same answer byte for byte except for request_id, 
   const appKey = await putKey({ expires_at: SECONDS + 1 }, '\u{1f511}'.repeat(256));
   expectEnvelope(await callAlone(handlers, getRumResource, { appKey }), 400, 'ResourceNotFound');
 });
+
+it.each<[what: string, row: object | undefined, reason?: string]>([
+  ['that has expired is told', { expires_at: SECONDS }, 'expired'],
+  ['that is revoked is told', { revoked_at: SECONDS }, 'revoked'],
+  ['of a suspended account is told', { suspended: true, expires_at: SECONDS }, 'suspended'],
+  ['that is valid is not', {}],
+  // Otherwise anybody could raise the alarm.
+  ['that is unknown is not', undefined],
+])(
+  'the refusal of a key %s to the access log and to status, by its id, after one look-up',
+  async (_what, row, reason) => {
+    const { hook, deps, newInstance, putKey } = newLookUp();
+    const account_id = newAccountId();
+    const app_key = row ? await putKey({ account_id, ...row }) : newAppKey();
+    const authorize = createUsageKeyAuthorizer(newInstance(), deps, 'shared');
+    const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key } };
+    const app_key_id = appKeyIdOf(hashAppKey(app_key));
+    expect((await authorize(event as never)).context).toEqual(reason && { refused: app_key_id });
+    const told = deps.log.lines.filter(({ message }) => message === REFUSED_KEY_MESSAGE);
+    expect(told).toMatchObject(reason ? [{ fields: { account_id: String(account_id), app_key_id, reason } }] : []);
+    expect(JSON.stringify(deps.log.lines)).not.toContain(app_key);
+    expect(hook.calls).toEqual(['GetCommand']);
+  },
+);
 
 const REVOKED = { revoked_at: SECONDS };
 /** What happens to a key between two look-ups of a warm function, and how much later by its clock the second is. */

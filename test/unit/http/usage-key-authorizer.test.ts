@@ -19,7 +19,11 @@ it.each<[of: string, caller: Caller | undefined, principal: string, gatewayKey: 
   ],
 ])('the gateway key of an account %s', async (_of, found, principalId, usageIdentifierKey, expected) => {
   const deps = testDeps(newDouble());
-  const authorize = createUsageKeyAuthorizer({ find: async () => found }, deps, 'shared');
+  const authorize = createUsageKeyAuthorizer(
+    { find: async () => found, findRefused: async () => undefined },
+    deps,
+    'shared',
+  );
   const event = { methodArn: `${STAGE}/POST/alert/merge`, queryStringParameters: { app_key: 'secret' } };
   // The policy allows every path, since API Gateway caches it.
   const Statement = [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: `${STAGE}/*` }];

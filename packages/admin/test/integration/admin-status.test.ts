@@ -5,7 +5,7 @@ import { keys } from '../../../../lib/table/keys.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
 import { measureStack, readPoints } from '../../status/stack-figures.ts';
-import { enterFakeAws } from '../support/aws.ts';
+import { alarmsOnAws, enterFakeAws } from '../support/aws.ts';
 import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
@@ -19,8 +19,14 @@ const ALERTS = ['a', 'b', 'c'].map((digit) => digit.repeat(24));
 const UNREACHABLE = 'http://127.0.0.1:10/';
 
 const table = await newTable();
-const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan', FinishMergesLogs: 'finish' };
-const aws = await enterFakeAws({ name: 'Service', outputs });
+const outputs: Record<string, string> = {
+  TableName: table.name,
+  AccountPlanId: 'plan',
+  FinishMergesLogs: 'finish',
+  UsageKeyAuthorizerLogs: 'authorizer',
+};
+const deployed: Parameters<typeof enterFakeAws>[0] = { name: 'Service', outputs };
+const aws = await enterFakeAws(deployed);
 outputs.DeadLettersUrl = `${aws.url}/1/letters`;
 aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
 
@@ -64,7 +70,15 @@ interface MetricQuery {
   Id: string;
   MetricStat: { Metric: { MetricName: string; Dimensions: { Name: string; Value: string }[] } };
 }
-const [PART, ALARM] = ['Part of ErrorBudgetFast: it burns', 'A merge could not be finished'];
+interface AlarmsQuery {
+  AlarmNames?: string[];
+  AlarmTypes: string[];
+  NextToken?: string;
+}
+/** All composite alarms with their parts, and another one; and those of a stack whose name begins with this one's. */
+const RAISED = ['Service', 'ServiceStandby'].flatMap((stack) =>
+  [...alarmsOnAws(stack)].filter(([name, { Type }]) => /CompositeAlarm$/.test(Type) || /Budget|DeadL/.test(name)),
+);
 const nameOf = ({ MetricName, Dimensions }: MetricQuery['MetricStat']['Metric']) => {
   const values = Dimensions.flatMap(({ Name, Value }) => (Name === 'service' ? [] : Value));
   return [MetricName, ...values].join(' ').replace(table.name, 'table');
@@ -77,12 +91,26 @@ Object.assign(aws.replies, {
     const results = queries.map(({ Id, MetricStat: { Metric } }) => ({ Id, Values: METRICS[nameOf(Metric)] ?? [] }));
     return { MetricDataResults: results, ...(!NextToken && { NextToken: '1' }) };
   },
-  DescribeAlarms({ AlarmNamePrefix: prefix, StateValue, NextToken }: Record<string, string>) {
-    const [name, AlarmDescription] = NextToken ? ['WatchDeadLetters', ALARM] : ['WatchLong', PART];
-    const alarm = { AlarmName: `${prefix}${name}`, AlarmDescription, StateUpdatedTimestamp: NOW / 1000 };
-    return { MetricAlarms: StateValue === 'ALARM' ? [alarm] : [], ...(!NextToken && { NextToken: '1' }) };
+  DescribeAlarms({ AlarmNames, AlarmTypes, NextToken }: AlarmsQuery) {
+    // Without names it describes all of the account.
+    const found = RAISED.filter(([name]) => (AlarmNames?.length ? AlarmNames.includes(name) : true));
+    const pageOf = (type: string) =>
+      found
+        .filter(([, { Type }], index) => Type.endsWith(`:${type}`) && index % 2 === Number(NextToken ?? 0))
+        .map(([AlarmName, { Properties }]) => ({ ...Properties, AlarmName, StateUpdatedTimestamp: NOW / 1000 }));
+    const all = { MetricAlarms: pageOf('Alarm'), CompositeAlarms: pageOf('CompositeAlarm') };
+    const wanted = Object.entries(all).filter(([type]) => AlarmTypes.includes(type.slice(0, -1)));
+    return { ...Object.fromEntries(wanted), ...(!NextToken && { NextToken: '1' }) };
   },
-  FilterLogEvents({ logGroupName, nextToken }: Record<string, string>) {
+  FilterLogEvents({ logGroupName, nextToken, filterPattern }: Record<string, string>) {
+    if (logGroupName === 'authorizer') {
+      expect(filterPattern).toBe('{ $.message = "app key refused" }');
+      const line = (agoMs: number, app_key_id: string, reason: string) => ({
+        ...{ timestamp: NOW - agoMs, message: JSON.stringify({ account_id: '3', app_key_id, reason }) },
+      });
+      if (!nextToken) return { nextToken: '1', events: [line(60_000, 'b', 'revoked')] };
+      return { events: [line(30_000, 'b', 'suspended'), line(9_000, 'a', 'expired')] };
+    }
     const messageOf = (index: number) => JSON.stringify({ ...MERGE, error_name: `${logGroupName}${index}` });
     const times = [NOW - 60_000, NOW - 30_000, NOW - 90_000];
     const events = times.map((timestamp, index) => ({ timestamp, message: messageOf(index) }));
@@ -111,8 +139,22 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
   expect(figures).toEqual({
     operations: operations.map(({ name: operation }) => ({ operation, calls: 0, failed: 0, ...USED[operation] })),
     dynamodb: { throttled: 4, latency_ms: { Query: 3 } },
-    alarms: [{ name: 'Service-WatchDeadLetters', what: ALARM, since_ms: NOW }],
+    alarms: expect.any(Array),
+    refused_keys: [
+      { account_id: 3, app_key_id: 'b', reason: 'suspended', last_ms: NOW - 30_000 },
+      { account_id: 3, app_key_id: 'a', reason: 'expired', last_ms: NOW - 9_000 },
+    ],
   });
+  // Composite ones first, without their parts, as two pages have them.
+  expect(figures.alarms.map(({ name }: { name: string }) => /^Service-?Watch(\w+)[0-9A-F]{8}/.exec(name)?.[1])).toEqual(
+    [...['ErrorBudgetFast', 'LambdaThrottled', 'ErrorBudgetSlow', 'SourceNotRead', 'RelayDeadLetters', 'DeadLetters']],
+  );
+  const what = 'A merge could not be finished. What to do: docs/operate.md#deadletters';
+  expect(figures.alarms).toContainEqual({ name: expect.stringMatching('^Service-WatchDeadL'), what, since_ms: NOW });
+  // An ephemeral stack has no alarms.
+  deployed.resources = {};
+  expect((await statusJson()).figures.alarms).toEqual([]);
+  delete deployed.resources;
   expect(dead_letters).toBe(3);
   const last = { incident_id: INCIDENT, sequence: SEQUENCE, error: 'finish1', at_ms: NOW - 30_000 };
   expect(pending_merges).toMatchObject([{ account_id: 2, ...MERGE, alerts: 3, moved: 2, last }]);
@@ -132,6 +174,10 @@ it('admin status says whether the service answers, by a call of its own', async 
   answer = 503;
   const problem = 'answers with status 503: ServiceUnavailable: Later.';
   expect((await statusJson()).service).toMatchObject({ answers: false, problem });
+  // With a domain, the address that does without DNS.
+  outputs.DefaultUrl = 'https://abc.execute-api.eu-west-1.amazonaws.com/prod';
+  expect((await statusJson()).service).toMatchObject({ url: outputs.Url, default_url: outputs.DefaultUrl });
+  expect((await status()).out).toMatch(/^Default address +https:\/\/abc\.execute-api\S+\/prod *$/m);
   outputs.Url = '';
 });
 
@@ -143,8 +189,9 @@ it('admin status shows what it can read as text, although a part fails', async (
     /^Dead letters +cannot be read +AWS denied access: You may not\.$/m,
     /^Pending merges +1$/m,
     /^Over a RUM quota +2 +account 2 \(session_replay\), account 2 \(limit of sessions\)$/m,
-    /^Service-WatchDeadLetters +2026-11-23 12:00:00 UTC +A merge could not/m,
+    /^Service-WatchDeadLetters\w+-\w+ +2026-11-23 12:00:00 UTC +A merge could not/m,
     /^browse-fleet +50 +5 +81$/m,
+    /^2026-11-23 11:59:30 UTC +3 +b +account suspended$/m,
     /^2026-.* 2 +64f0.* 2 of 3 alerts moved +\S+ +2026-11-23 11:59:30 UTC +finish1 +admin merge finish 64f0.* --account 2$/m,
     /of-1d +admin app-key rotate .*\n.*of-29d /,
   ])
@@ -154,7 +201,12 @@ it('admin status shows what it can read as text, although a part fails', async (
 });
 
 it('the front page of the console shows the same as admin status', async () => {
-  const stack = { stack: 'Service', tableName: table.name, region: 'eu-west-1', finishMergesLogGroup: 'finish' };
+  const stack = {
+    stack: 'Service',
+    tableName: table.name,
+    region: 'eu-west-1',
+    outputs: new Map(Object.entries(outputs)),
+  };
   const console = await serveConsole({
     ...{ table, now: () => NOW, url: UNREACHABLE, measure: () => measureStack(stack, NOW) },
     deadLetters: async () => 3,

@@ -4,8 +4,9 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll, vi } from 'vitest';
+import { afterAll, inject, vi } from 'vitest';
 import { listen } from '../../../../test/support/listen.ts';
+import type { Resource, Template } from '../../../local/template.ts';
 import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** The answers to the actions of AWS's JSON protocols; by default an empty object. One with `__type` is an error of that name. */
@@ -14,11 +15,27 @@ type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
 const xmlOf = (action: string, content: string) =>
   `<${action}Response><${action}Result>${content}</${action}Result></${action}Response>`;
 
+/** The physical id of a resource: its name, which begins with that of the stack, `Service`, or what CloudFormation makes of both names. */
+const physicalIdOf = (stack: string, id: string, { Properties }: Resource): string =>
+  Properties?.AlarmName?.replace('Service', stack) ?? `${stack}-${id}-1ABCDEFGHIJKL`;
+
+/** The alarms of the synthesized template, by the names that they have on AWS. */
+export const alarmsOnAws = (stack: string): Map<string, Resource> =>
+  new Map(
+    Object.entries(inject('template').Resources).flatMap(([id, resource]) =>
+      /^AWS::CloudWatch::(Composite)?Alarm$/.test(resource.Type)
+        ? [[physicalIdOf(stack, id, resource), resource] as const]
+        : [],
+    ),
+  );
+
 /** Starts a server in place of AWS, which the SDK of this process uses until the tests of the file have run. */
 export async function enterFakeAws(stack: {
   name: string;
   outputs: Record<string, string>;
   parameters?: Record<string, string>;
+  /** By default those of the synthesized template. */
+  resources?: Template['Resources'];
   /** Other stacks, by their names. Those without outputs do not exist. */
   others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string> }>;
 }) {
@@ -125,6 +142,18 @@ export async function enterFakeAws(stack: {
       return xml(200, xmlOf('GetCallerIdentity', `<Arn>${arn}</Arn><Account>123456789012</Account>`));
     }
     const name = form.get('StackName');
+    if (form.get('Action') === 'ListStackResources') {
+      const all = Object.entries(stack.resources ?? inject('template').Resources);
+      const from = Number(form.get('NextToken') ?? 0);
+      // A page of AWS has 100.
+      const members = all.slice(from, from + 100).map(([id, resource]) => {
+        const ids = `<PhysicalResourceId>${physicalIdOf(String(name), id, resource)}</PhysicalResourceId>`;
+        return `<member>${ids}<ResourceType>${resource.Type}</ResourceType></member>`;
+      });
+      const next = from + 100 < all.length ? `<NextToken>${from + 100}</NextToken>` : '';
+      const listed = `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>${next}`;
+      return xml(200, xmlOf('ListStackResources', listed));
+    }
     const known: Record<string, Record<string, string>> = {
       [stack.name]: stack.outputs,
       ...Object.fromEntries(
