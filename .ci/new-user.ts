@@ -41,12 +41,13 @@ const expectFound = await signIn();
 
 /** On a busy machine a call may be answered with 503. */
 const PATIENT_CURL = 'curl() { command curl --retry 3 "$@"; }';
-/** Makes a call as README.md shows it. @returns what it sent */
+/** Makes a call as README.md shows it. @returns what it sent, and the items of the answer if that is a list */
 async function call(path: string) {
   const curl = shown('README.md', new RegExp(`^(curl \\S+ '[^']+${path}\\?.*)$`, 'm'));
   const answer = await shell(`${PATIENT_CURL}\n${curl.replace('http://127.0.0.1:3000', service.url)}`);
-  assert.ok('data' in JSON.parse(answer), answer);
-  return JSON.parse(/-d '(.*)'$/.exec(curl)?.[1] ?? '');
+  const { data } = JSON.parse(answer);
+  assert.notEqual(data, undefined, answer);
+  return { ...JSON.parse(/-d '(.*)'$/.exec(curl)?.[1] ?? ''), items: data?.items };
 }
 
 async function sendMergeAndUndo(): Promise<void> {
@@ -58,8 +59,11 @@ async function sendMergeAndUndo(): Promise<void> {
   await expectFound(id, alerts[0].annotations.summary);
   await call('/alert/list');
   const { alert_id } = await call('/alert/info');
-  const { alert_ids, incident_id: incident } = await call('/alert/merge');
+  const [found] = (await call('/incident/list')).items;
+  const [member] = (await call('/member/list')).items;
+  const { alert_ids, incident_id: incident, owner_id } = await call('/alert/merge');
   assert.deepEqual([alert_id, alert_ids[0]], [id, id]);
+  assert.deepEqual([incident, owner_id], [found.incident_id, member.member_id]);
   for (const merged of alert_ids) await expectFound(merged, `in incident ${incident}`);
   const admin = shown('docs/operate.md', /^(admin\(\).*)$/m);
   const undo = shown('docs/operate.md', /^(ENTRY=.*\nadmin merge undo .*)$/m)

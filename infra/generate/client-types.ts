@@ -67,24 +67,26 @@ interface DescribedOperation {
   requestBody: { required: boolean; content: Content };
   responses: { 200: { content: Content } };
 }
+type Ref = { $ref: string };
 interface Content {
-  'application/json': { schema: { $ref: string } };
+  /** Of several forms of a body, the client sends the first. */
+  'application/json': { schema: Ref | { anyOf: [Ref] } };
 }
 
 const isIdempotent = ({ parameters }: DescribedOperation) =>
   parameters.some(({ $ref }) => $ref.endsWith('/IdempotencyKey'));
 
-const requestName = ({ requestBody }: DescribedOperation) =>
-  refName(requestBody.content['application/json'].schema.$ref);
+const nameIn = ({ 'application/json': { schema } }: Content) =>
+  refName('anyOf' in schema ? schema.anyOf[0].$ref : schema.$ref);
 
 /** The declaration of the method for an operation without an idempotency key; '' for another operation. */
 function methodOf(operation: DescribedOperation, schemas: Record<string, Schema>, types: readonly string[]): string {
   const { operationId, summary, requestBody, responses } = operation;
   if (isIdempotent(operation)) return '';
-  const envelope = schemas[refName(responses[200].content['application/json'].schema.$ref)];
+  const envelope = schemas[nameIn(responses[200].content)];
   const properties = envelope?.properties as { data?: { $ref?: string } } | undefined;
   const type = refName(properties?.data?.$ref ?? '');
-  const request = `request${requestBody.required ? '' : '?'}: ${requestName(operation)}`;
+  const request = `request${requestBody.required ? '' : '?'}: ${nameIn(requestBody.content)}`;
   return `  /** ${summary}. */\n  ${operationId}(${request}, options?: CallOptions): Promise<${types.includes(type) ? type : 'void'}>;\n`;
 }
 

@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { BODY_BOUNDS } from '../../lib/http/body.ts';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
+import { LINES_TYPES } from '../../lib/http/item-texts.ts';
 import { type Tag, THROTTLE } from '../../lib/http/operation.ts';
 import { itemBudget } from '../../lib/http/rate-limit.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
@@ -43,6 +44,23 @@ function published({ request, itemTexts }: ListedOperation): object {
   return {
     ...(request as object),
     properties: { ...others, [itemTexts]: { ...list, items: schemaRef('IngestRecord') } },
+  };
+}
+
+/** The bodies of an operation. Where it takes a list as texts, the body may also be that list alone, or have an item a line. */
+function bodiesOf(operation: ListedOperation, schemas: Parameters<typeof addComponents>[1]): object {
+  const { example, itemTexts, request } = operation;
+  const schema = addComponents(published(operation), schemas);
+  if (itemTexts === undefined) return { 'application/json': { schema, example: example.request } };
+  const list = { ...(request.properties as Record<string, object>)[itemTexts], items: schemaRef('IngestRecord') };
+  const items = (example.request as Record<string, object[]>)[itemTexts] ?? [];
+  const lines = {
+    schema: { type: 'string', description: 'A record a line, each as `IngestRecord` describes it' },
+    example: items.map((item) => JSON.stringify(item)).join('\n'),
+  };
+  return {
+    'application/json': { schema: { anyOf: [schema, list] }, example: example.request },
+    ...Object.fromEntries(LINES_TYPES.map((type) => [type, lines])),
   };
 }
 
@@ -122,12 +140,16 @@ export function openApiDocument(): object {
   }
 
   function operationObject(operation: ListedOperation): object {
-    const { name, summary, description, tag, permission, idempotent, request, example } = operation;
+    const { name, summary, description, tag, permission, idempotent, request, unsupported } = operation;
     const { rateWindows, budgeted, throttle = THROTTLE } = operation;
     return {
       operationId: operationIdOf(name),
       summary,
-      description,
+      description: unsupported
+        ? `${description}\n\nRefused, since the list does not have them: ${Object.keys(unsupported)
+            .map((field) => `\`${field}\``)
+            .join(', ')}.`
+        : description,
       tags: [tag],
       parameters: [
         { $ref: '#/components/parameters/AcceptLanguage' },
@@ -135,9 +157,7 @@ export function openApiDocument(): object {
       ],
       requestBody: {
         required: 'required' in request,
-        content: {
-          'application/json': { schema: addComponents(published(operation), schemas), example: example.request },
-        },
+        content: bodiesOf(operation, schemas),
       },
       responses: responsesOf(operation),
       ...(permission && { 'x-permission': permission }),

@@ -5,11 +5,11 @@ import type { ErrorObject } from 'ajv';
 import { exceededBound, isPlainJson, parseJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
-import { linesOf, malformed, withItemTexts } from './item-texts.ts';
+import { LINES_TYPES, linesOf, malformed, withItemTexts } from './item-texts.ts';
 import type { ApiEvent, ApiMiddleware, Operation } from './operation.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
-const LINES_TYPE = /^application\/x-ndjson[\t ]*(;|$)/i;
+const LINES_TYPE = new RegExp(`^(${LINES_TYPES.join('|')})[\\t ]*(;|$)`, 'i');
 const GZIP = /^(x-)?gzip$/i;
 const IDENTITY = /^identity$/i;
 

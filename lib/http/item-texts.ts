@@ -8,7 +8,10 @@ export function malformed(body: string): ApiError {
   return refusal('malformedBody', positionOf(body, syntaxErrorAt(body) ?? body.length));
 }
 
-/** The lines of a body that are not blank: in application/x-ndjson each is an item. */
+/** The media types of a body that has an item a line. */
+export const LINES_TYPES = ['application/x-ndjson', 'application/ndjson', 'application/jsonl'] as const;
+
+/** The lines of a body that are not blank: with one of {@link LINES_TYPES} each is an item. */
 export const linesOf = (body: string): string[] =>
   body
     .split('\n')

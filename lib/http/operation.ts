@@ -44,7 +44,7 @@ export interface Operation {
   readonly budgeted?: string;
   /**
    * The list in the body, such as `records`, whose items the operation gets as JSON texts, to check them one by one. The body may also be
-   * that list alone, or have an item a line (application/x-ndjson).
+   * that list alone, or have an item a line (`LINES_TYPES`).
    */
   readonly itemTexts?: string;
   /** The usage plan's throttle of each account, such as `{ rate: 20, burst: 40 }` for a costly operation; absent: {@link THROTTLE}. */

@@ -153,7 +153,7 @@ it('an account may call as its usage plan says; all unknown callers share a plan
   };
   const limits = (RateLimit: number) => ({ RateLimit, BurstLimit: 2 * RateLimit });
   expect(propertiesOf('ApiGateway::UsagePlan', template)).toEqual({
-    ServiceApiAccountPlan: plan((name) => limits(name === 'merge-alerts' ? 20 : 50)),
+    ServiceApiAccountPlan: plan((name) => limits(name === 'merge-alerts' ? 20 : name.startsWith('list-') ? 10 : 50)),
     ServiceApiSharedPlan: plan(() => limits(200)),
   });
   const { Enabled, Value } = only('ApiGateway::ApiKey', template).Properties;

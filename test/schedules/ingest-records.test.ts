@@ -186,8 +186,9 @@ const shownRows = (items: readonly Fields[]) =>
       if (account === undefined || !SHOWN.includes(name)) return [];
       const days = { host_status: 400, retirement: 30 }[name];
       expect(fields.ttl).toBe(days && NOW / 1_000 + days * 24 * 3_600);
-      const ofMerges = /^(feed_.*|title_by|owner_by|.*_(order|sequence))$/;
-      const omitted = Object.keys(fields).filter((field) => ofMerges.test(field) && name !== 'retirement');
+      // Those of merges, and the time of the record that came first.
+      const notOfModel = /^(feed_.*|title_by|owner_by|.*_(order|sequence)|created_at_ms)$/;
+      const omitted = Object.keys(fields).filter((field) => notOfModel.test(field) && name !== 'retirement');
       return [[`${name} ${sk}`, without(fields, [...omitted, 'ttl', 'moved_from'])] as const];
     }),
   );

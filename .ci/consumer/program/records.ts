@@ -1,8 +1,7 @@
 /** A sender in strict TypeScript, with the types that openapi-typescript makes of openapi.json. */
 import type { components, paths } from './openapi.js';
 
-type Operation = paths['/feed/records']['post'];
-type Body = Operation['requestBody']['content']['application/json'];
+type Body = components['schemas']['SendRecordsRequest'];
 type Result = components['schemas']['FeedResult'];
 
 /** A record of each kind that is sent often, all fields of an alert, and a field of its sender in a work item. */
@@ -27,7 +26,7 @@ const records: Body['records'] = [
 
 /** Sends the records. @returns how many the feed has taken */
 export async function send(url: string, appKey: string): Promise<number> {
-  const body: Body = { records };
+  const body: paths['/feed/records']['post']['requestBody']['content']['application/json'] = { records };
   const response = await fetch(`${url}/feed/records?app_key=${appKey}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },

@@ -102,7 +102,7 @@ it.each<[kind: string, record: object, reserved: string[]]>([
   ['host_status', { host_id: 'h', health_at_ms: NOW }, ['snapshot_order', 'health_order']],
   ['member', { member_id: 1, name: 'n' }, []],
   ['rum_resource', RUM_RECORD, []],
-  ['incident', { incident_id, title: 't' }, ['title_by', 'feed_title', 'title_order']],
+  ['incident', { incident_id, title: 't' }, ['title_by', 'feed_title', 'title_order', 'created_at_ms']],
   ['alert', { alert_id, title: 't' }, ['moved_sequence', 'moved_from', 'feed_incident', 'incident_order']],
   ['work_item', { work_item_id: 'w', version: 1, title: 't' }, ['deletion_order']],
 ])('attributes of the service in a record of kind %s are refused', async (kind, fields, reserved) => {

@@ -193,6 +193,11 @@ describe('the list', () => {
     expect((await a.refused({ is_active: false })).message).toMatch(
       /^is_active may be false only with alert_ids or alert_keys/,
     );
+    const alert_ids = Array(60).fill('a'.repeat(24));
+    expect(await a.keysOf({ alert_ids, alert_keys: Array(40).fill('a') })).toEqual(['a']);
+    expect((await a.refused({ alert_ids, alert_keys: Array(41).fill('a') })).message).toBe(
+      'alert_ids and alert_keys must have at most 100 items together, not 101.',
+    );
     for (const [body, field] of [
       [{ limit: 101 }, 'limit'],
       [{ alert_ids: Array(101).fill('a'.repeat(24)) }, 'alert_ids'],

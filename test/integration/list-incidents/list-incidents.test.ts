@@ -2,12 +2,13 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { orderOfTime } from '../../../lib/model/order.ts';
+import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { listIncidents } from '../../../lib/operations/list-incidents/schema.ts';
 import { MAX_ROW_BYTES } from '../../../lib/operations/list-rows.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { undoMerge } from '../../../packages/admin/incidents/undo-merge.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
-import { expectData } from '../../support/answers.ts';
+import { expectData, expectEnvelope } from '../../support/answers.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
@@ -64,8 +65,8 @@ it('an incident has its title, its owner, when it was created and when either wa
   expect((await list()).items).toEqual([{ ...item, owner_id: 8, updated_at: SECOND + 1 }]);
 });
 
-it('incidents have the order of their ids, and fit all filters', async () => {
-  const { send, idsOf, list } = await newCaller();
+it('incidents have the order of their ids, and fit all filters; a cursor is of no other list', async () => {
+  const { send, idsOf, list, appKey } = await newCaller();
   const titles = ['Disk full', 'ΔΙΣΚΟΣ', 'STRASSE', 'disk'];
   await send(
     ...titles.map((title, index) => ({ incident_id: idOf(0xa0 + index), title, at_ms: NOW - (index + 1) * 1_000 })),
@@ -76,12 +77,15 @@ it('incidents have the order of their ids, and fit all filters', async () => {
   expect(await idsOf({ query: 'DISK' })).toEqual([d, a]);
   expect(await idsOf({ query: 'δισκος' })).toEqual([b]);
   expect(await idsOf({ query: 'σκο' })).toEqual([b]);
-  expect(await idsOf({ query: 'straße' })).toEqual([c]);
+  for (const query of ['straße', 'STRAẞE']) expect(await idsOf({ query })).toEqual([c]);
   expect(await idsOf({ incident_ids: [idOf(1), a?.toUpperCase(), d, a] })).toEqual([d, a]);
   expect(await idsOf({ incident_ids: [a, c, d], query: 'disk', asc: true })).toEqual([a, d]);
   expect(await idsOf({ start_time: SECOND - 3, end_time: SECOND - 1 })).toEqual([c, b]);
   expect(await idsOf({ start_time: SECOND - 3, end_time: SECOND, query: 'disk' })).toEqual([a]);
   expect(await list({ incident_ids: [] })).toEqual(await list());
+  const { search_after_ctx } = await list({ limit: 1 });
+  const answer = await callAlone(handlers, listAlerts, { appKey, body: { search_after_ctx } });
+  expectEnvelope(answer, 400, 'InvalidParameter');
 });
 
 it.each([

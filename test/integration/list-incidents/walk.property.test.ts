@@ -15,7 +15,7 @@ const SECOND = 1_795_000_000;
 const text = fc.constantFrom('Disk 7', 'DISK 8', 'net');
 /** Numbers of rows and their texts. */
 const rows = fc.dictionary(fc.nat(200).map(String), text, { maxKeys: 40, noNullPrototype: true });
-const idOf = (number: string) => Number(number).toString(16).padStart(24, 'a');
+const idOf = (number: string) => Number(number).toString(16).padStart(24, '0');
 const incidentFilters = fc.record(
   {
     asc: fc.boolean(),

@@ -41,6 +41,13 @@ it('openapi.json passes the strict rules of the linter', async () => {
   expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
 });
 
+it('openapi.json sends nobody to an address that it does not describe', () => {
+  const text = readFileSync(OPENAPI_FILE, 'utf8');
+  const named = new Set([...text.matchAll(/\bPOST (\/[\w/-]+)/g)].map(([, path]) => path));
+  expect([...named].sort()).toEqual(['/alert/list', '/incident/list', '/member/list']);
+  expect(Object.keys(JSON.parse(text).paths)).toEqual(expect.arrayContaining([...named]));
+});
+
 const get = (headers: Record<string, string> | null, multiValueHeaders?: Record<string, string[]>) =>
   handler({ headers, multiValueHeaders } as unknown as APIGatewayProxyEvent);
 

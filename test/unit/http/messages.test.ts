@@ -146,6 +146,11 @@ it.each(FORMS)(
   },
 );
 
+it('a field that is not supported is named in every language, with the one to use', () => {
+  const fieldErrors = [{ field: 'p', schema: {}, unsupported: { instead: 'search_after_ctx' } }];
+  for (const { explain } of CATALOGS) expect(explain.invalidFields({ fieldErrors })).toMatch(/\bp\b.*search_after_ctx/);
+});
+
 /** A language that the service does not have: the tag is reserved for private use. */
 const UNKNOWN = 'qaa';
 /** The language that `*` selects in a header that also names English. */

@@ -8,9 +8,12 @@ import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import validateBrowse from '../../../lib/operations/browse-fleet/validate-browse-fleet.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import validateDelete from '../../../lib/operations/delete-work-item/validate-delete-work-item.ts';
+import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
+import validateList from '../../../lib/operations/list-alerts/validate-list-alerts.ts';
 
 const check = {
   browse: validateMiddleware(browseFleet, validateBrowse, checkScanLimit),
+  alerts: validateMiddleware(listAlerts, validateList),
   delete: validateMiddleware(deleteWorkItem, validateDelete),
 };
 
@@ -40,6 +43,12 @@ it.each<[keyof typeof check, body: object, message: string]>([
     { limit: 5, scan_limit: 2, statuses: 5, cursor: [] },
     `cursor must be a string; statuses must be an array of at most 20 items, each ${STATUS}; ` +
       'scan_limit must be an integer from 5 (limit) to 2000.',
+  ],
+  [
+    'alerts',
+    { limit: 0, p: 2, ever_muted: true, orderby: '', channel_ids: [1], by_updated_at: false },
+    'limit must be an integer from 1 to 100; p is not supported here: use search_after_ctx; ' +
+      'channel_ids is not supported here: leave it out; ever_muted is not supported here: leave it out.',
   ],
   [
     'delete',

@@ -11,6 +11,7 @@ import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
 import { type ListedOperation, operations } from '../../../lib/operations/index.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
+import { listIncidents } from '../../../lib/operations/list-incidents/schema.ts';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { LEADING_KEYS } from '../../../lib/table/grant.ts';
@@ -164,6 +165,16 @@ const SCENARIOS: Partial<Record<FunctionName, () => Promise<Done>>> = {
       expect((await callAlone(handlers, listAlerts, { appKey, body })).body.data.items).toHaveLength(1);
     return done;
   },
+  async 'list-incidents'() {
+    const { table, connect } = newTable();
+    const { appKey, incident, member } = await newAccount(table);
+    await member(1);
+    const incident_ids = [await incident({ owner_id: 1 })];
+    const { table: recorded, done } = connect();
+    for (const body of [{}, { incident_ids }])
+      await callAlone(createHandlers(testDeps(recorded)), listIncidents, { appKey, body });
+    return done;
+  },
   async 'get-alert'() {
     const { table, connect } = newTable();
     const { appKey, alert_id } = await newKeyedAlert(table);
@@ -265,5 +276,5 @@ it.each(NAMES)('%s', async (name) => {
   const { required, mayBeStale } = (await run?.()) ?? expect.fail(`${name} has no scenario`);
   expect([...required].sort(), `${name}: what it did, and its grants`).toEqual(granted.sort());
   // Only pages of lists may be stale: calls that write, refuse or authenticate read strongly consistently.
-  expect(mayBeStale).toBe(['browse-fleet', 'list-alerts'].includes(name));
+  expect(mayBeStale).toBe(['browse-fleet', 'list-alerts', 'list-incidents', 'list-members'].includes(name));
 });

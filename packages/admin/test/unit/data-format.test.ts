@@ -42,7 +42,7 @@ const ORDER = Buffer.from(orderOf(NOW, { sentMs: NOW, messageId: randomUUID(), l
 
 it('the data format takes any time, and the orders that an export writes', async () => {
   const future = item({ at_ms: NOW + 300_001, row_order: ORDER, deletion_order: ORDER, snapshot_order: 'its own' });
-  const orders = { title_order: ORDER.slice(0, 12), owner_order: ORDER };
+  const orders = { title_order: ORDER.slice(0, 12), owner_order: ORDER, created_at_ms: NOW - 1 };
   expect(await problemsOf([future, { ...incident, ...orders }])).toEqual([]);
 });
 

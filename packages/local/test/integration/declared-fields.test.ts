@@ -165,6 +165,8 @@ it.concurrent('member', async () => {
   const [key = NO_KEY] = await send(caller, sent);
   await expectStored(key, sent);
   await expectShown(caller, sent, `account show ${caller.account_id} --json`);
+  const { items } = await answerOf(caller, '/member/list', {});
+  expect(items).toMatchObject([answeredFieldsOf(sent)]);
   await expectExported(caller, sent, key);
 });
 
@@ -220,6 +222,8 @@ it.concurrent('incident', async () => {
   await run(caller, 'repair --write --yes');
   await expectStored(key, sent);
   await expectShown(caller, sent, `show incident ${sent.incident_id} --json`);
+  const { items } = await answerOf(caller, '/incident/list', {});
+  expect(items).toMatchObject([{ ...answeredFieldsOf(sent), owner: { member_name: owner.name } }]);
   await expectExported(caller, sent, key);
 });
 
