@@ -205,6 +205,6 @@ it('the outputs name the parts of a stack, and its address without a slash at th
   };
   expect(outputsOf()).toEqual(outputs);
   const ofDomain = { Url: 'https://api.example.com', DomainTarget: 'ServiceApiDomain.RegionalDomainName' };
-  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain });
+  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain, EndedAlertDays: '31' });
   expect(outputsOf('adopting').TableName).toBe('Old-Table-1');
 });
