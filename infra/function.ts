@@ -102,7 +102,10 @@ const grantsOn = ({ tableArn }: ITableV2, name: FunctionName) =>
     const { actions, on, attributes } = grant;
     return new PolicyStatement({
       actions: actions.map((action) => `dynamodb:${action}`),
-      resources: [on.includes('alertIndex') ? `${tableArn}/index/${ALERT_INDEX.name}` : tableArn],
+      resources: [
+        ...(on.some((kind) => kind !== 'alertIndex') ? [tableArn] : []),
+        ...(on.includes('alertIndex') ? [`${tableArn}/index/${ALERT_INDEX.name}`] : []),
+      ],
       conditions: {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(grant) },
         ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),

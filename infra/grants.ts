@@ -42,8 +42,7 @@ export const GRANTS: Readonly<Record<FunctionName, readonly Grant[]>> = {
   ],
   'end-silent-alerts': [
     { actions: ['GetItem'], on: ['account'] },
-    { actions: ['Query'], on: ['listedAccount'] },
-    { actions: ['Query'], on: ['alertIndex'] },
+    { actions: ['Query'], on: ['listedAccount', 'alertIndex'] },
     { actions: ['BatchGetItem'], on: ['alert'] },
     { actions: ['UpdateItem'], on: ['alert', 'alertKey'] },
   ],

@@ -169,9 +169,8 @@ export async function endSilentAlert(
   const order = orderWithoutRecord(silentAtMs, key_order);
   const ttl = ttlAfterEnd(Math.max(silentAtMs, started_at_ms), options);
   const end = stateWrite(order, { ...endOf(account, row, silentAtMs, ttl), event: 'AlertSilent' });
-  const isOpen = all(is('alert_id', alert_id), is('is_open', true));
   const failed = await transact(table, [
-    keyAction(account, alert_key, { alert_id, is_open: false, ttl, row_order: order }, isOpen),
+    keyAction(account, alert_key, { alert_id, is_open: false, ttl, row_order: order }, is('alert_id', alert_id)),
     updateAction(keys.alert(account, alert_id), updateOf([end]), all(EXISTS, is('key_order', key_order))),
   ]);
   return failed === undefined;

@@ -24,7 +24,7 @@ const ATTRIBUTES = [
 ] as const;
 
 /** When an open alert ends unless a further record of its key comes, in Unix milliseconds; undefined: never. */
-export const silentAtMs = (row: Pick<AlertRow, 'key_order' | 'ended_at_ms' | 'silent_after_s'>): number | undefined =>
+const silentAtMs = (row: Pick<AlertRow, 'key_order' | 'ended_at_ms' | 'silent_after_s'>): number | undefined =>
   isOpenAlert(row) && row.silent_after_s !== undefined && row.key_order
     ? sentOf(row.key_order) + row.silent_after_s * 1_000
     : undefined;

@@ -13,7 +13,7 @@ type TableAction =
 /** What a function may do with rows: one statement of actions on kinds of rows. */
 export interface Grant {
   readonly actions: readonly TableAction[];
-  /** `alertIndex` is the index: a statement of its own. */
+  /** `alertIndex` is the index, a resource of its own. */
   readonly on: readonly (RowKind | 'alertIndex')[];
   /** The only attributes that requests may name, besides the key attributes; absent: any. */
   readonly attributes?: readonly string[];

@@ -208,6 +208,6 @@ it('the outputs name the parts of a stack, and its address without a slash at th
   expect(outputsOf()).toEqual(outputs);
   const ofDomain = { Url: 'https://api.example.com', DomainTarget: 'ServiceApiDomain.RegionalDomainName' };
   const DefaultUrl = outputs.Url.replace('prod', 'v2');
-  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain, DefaultUrl });
+  expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain, DefaultUrl, EndedAlertDays: '31' });
   expect(outputsOf('adopting').TableName).toBe('Old-Table-1');
 });

@@ -31,6 +31,7 @@ const FUNCTIONS: Row[] = [
   }),
   ['finish-merges', 300, 1_769],
   ['ingest-records', 60, 1_769, undefined, { NODE_OPTIONS, INGEST_URL, REFUSED_URL }],
+  ['end-silent-alerts', 900, 1_769, undefined, { INGEST_URL }],
   ['relay', 60, 512, undefined, RELAY],
   ['usage-key-authorizer', 2, 512, 0.3, { SHARED_GATEWAY_KEY: expect.stringMatching(/^[0-9a-f]{64}$/) }],
   ['fallback-route', 5, 256, 0.05, { ALLOWED_METHODS: JSON.stringify(allowedMethods()), STANDBY: 'false' }],
@@ -47,6 +48,7 @@ const DEFAULTS = {
   MAX_BODY_BYTES: '262144',
   FEED_ITEMS_PER_3_SECONDS: '20000',
   FEED_ITEMS_PER_MINUTE: '60000',
+  ENDED_ALERT_DAYS: '400',
   WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',
 };
@@ -54,6 +56,7 @@ const CHANGED = {
   MAX_BODY_BYTES: '2048',
   FEED_ITEMS_PER_3_SECONDS: '5',
   FEED_ITEMS_PER_MINUTE: '6',
+  ENDED_ALERT_DAYS: '31',
   WRITES_FROZEN: 'true',
   SERVICEMAP_ENABLED: 'false',
 };

@@ -128,6 +128,7 @@ const CONDITIONS = {
 
   // A failed merge comes again after 5.5 minutes: one alone has failed twice and waits for over six minutes. Merges that only follow each other raise nothing.
   MergesPending: `${sum(failedMessages(SOURCES.merges), 'Sum Errors finishmergesFunction')} + (${sum(ageIn('MergesQueue'))} >= 360) >= 1, 3 of 20 × 60 s`,
+  SilenceFailing: 'Sum Errors endsilentalertsFunction >= 1, 2 of 2 × 3600 s',
   DeadLetters: `${inQueue('MergesDeadLetters')} >= 1, 1 of 1 × 60 s`,
   RelayLate: `${sum(failedMessages(SOURCES.events))} + (${sum('Maximum IteratorAge relayFunction')} >= 60000) + (${sum(ageIn('RelayEvents'))} >= 300) >= 1, 2 of 20 × 60 s`,
   RelayDeadLetters: `${inQueue('RelayDeadLetters')} >= 1, 1 of 1 × 60 s`,

@@ -58,6 +58,7 @@ const CONSUME =
 /** What functions may do besides writing their logs and using the table. */
 const MORE: Partial<Record<FunctionName, string[]>> = {
   'finish-merges': [`${CONSUME} MergesQueue.Arn`],
+  'end-silent-alerts': ['Allow cloudwatch:GetMetricData on *'],
   'ingest-records': [`${CONSUME} FeedQueue.Arn`, 'Allow sqs:SendMessage on FeedRefused.Arn'],
   ...Object.fromEntries(
     operations.map(({ name, sendsTo = [] }: ListedOperation) => {
@@ -78,7 +79,7 @@ const rolePolicies = FUNCTIONS.map((name) => {
     const { actions, on, attributes } = grant;
     return textOf({
       ...{ Effect: 'Allow', Action: actions.map((action) => `dynamodb:${action}`) },
-      Resource: on.includes('alertIndex') ? 'Table.Arn/index/alerts' : 'Table.Arn',
+      Resource: [...new Set(on.map((kind) => (kind === 'alertIndex' ? 'Table.Arn/index/alerts' : 'Table.Arn')))],
       Condition: {
         'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeysOf(grant) },
         ...(attributes && { 'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...attributes] } }),
@@ -173,6 +174,7 @@ it('API Gateway may call a function only for its route or as the authorizer of t
     'apigateway fallbackroute */*/*',
     'apigateway usagekeyauthorizer ',
     'events finishmerges MergesSweep.Arn',
+    'events endsilentalerts FeedSilence.Arn',
   ];
   expect(callers.sort()).toEqual(expected.sort());
 });

@@ -1,13 +1,14 @@
 /** The queues, what they and the table's stream call, and how messages outlast an outage of six hours. */
 import { expect, it } from 'vitest';
 import { functionsOf } from '../../packages/local/template.ts';
-import { deployed, only, propertiesOf } from './stack.ts';
+import { deployed, propertiesOf } from './stack.ts';
 import { OLD_STREAM, type Variant } from './templates.ts';
 
 const template = deployed();
 const queues = propertiesOf('SQS::Queue', template);
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
+const rule = (id: string, of: typeof template) => propertiesOf('Events::Rule', of)[id];
 const timeoutOf = (name: string) => Number(functionsOf(template).get(name)?.Properties.Timeout);
 
 it('all queues are encrypted and keep messages for ten days, dead letters for 14, since these keep their age', () => {
@@ -86,8 +87,16 @@ it.each<[variant: Variant | undefined, stream: string, merges: number, batches: 
 });
 
 it('every five minutes finish-merges looks for merges whose message is lost, except in a standby', () => {
-  expect(only('Events::Rule', deployed('standby')).Properties.State).toBe('DISABLED');
-  const { ScheduleExpression, State, Targets } = only('Events::Rule', template).Properties;
+  const { ScheduleExpression, State, Targets } = rule('MergesSweep', template);
   expect([ScheduleExpression, State]).toEqual(['rate(5 minutes)', 'ENABLED']);
   expect(Targets).toMatchObject([{ Arn: 'finishmergesFunction.Arn', Input: '{"finish":"overdue"}' }]);
+  expect(rule('MergesSweep', deployed('standby')).State).toBe('DISABLED');
+});
+
+it('every hour end-silent-alerts ends alerts, except in a standby or while writes are frozen, and is not repeated', () => {
+  const { ScheduleExpression, State, Targets } = rule('FeedSilence', template);
+  expect([ScheduleExpression, State]).toEqual(['rate(1 hour)', 'ENABLED']);
+  expect(Targets).toMatchObject([{ Arn: 'endsilentalertsFunction.Arn', RetryPolicy: { MaximumRetryAttempts: 0 } }]);
+  for (const name of ['standby', 'changed'] as const)
+    expect(rule('FeedSilence', deployed(name)).State).toBe('DISABLED');
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { planUndo, undoMerge } from '../incidents/undo-merge.ts';
+import { countText } from '../text/printable.ts';
 import { historyEntry, objectId } from './arguments.ts';
 import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
 
@@ -33,7 +34,7 @@ async function undo(
   const moved = left.length > 0 ? `; ${left.length} have been moved since and stay` : '';
   const homeless =
     originMissing.length > 0 ? `; the former incidents of these are gone: ${originMissing.join(' ')}` : '';
-  const stay = `${moved}${homeless}${expired > 0 ? `; ${expired} have expired` : ''}`;
+  const stay = `${moved}${homeless}${expired > 0 ? `; ${countText(expired, 'alert')} expired` : ''}`;
   const countOfAll = `${moves.length} of ${moves.length + left.length + originMissing.length} alerts`;
   const json = {
     moves: moves.map(({ alertId, to }) => ({ alert_id: alertId, to: to ?? null })),

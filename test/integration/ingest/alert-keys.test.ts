@@ -308,6 +308,10 @@ describe('the feed refuses', () => {
     [{ alert_key: '' }, 'alert_key must be a string of 1 to 255 characters'],
     [{ alert_key: text(256) }, 'alert_key must be a string of 1 to 255 characters'],
     [{ alert_status: 'ok' }, 'alert_status must be one of Critical, Warning, Info, Ok'],
+    [{ title: undefined }, 'title is required and must be a string of 1 to 512 characters'],
+    [{ silent_after_s: 59 }, 'silent_after_s must be an integer from 60 to 2592000'],
+    [{ ...id, silent_after_s: 60 }, 'silent_after_s requires an alert_key in place of alert_id'],
+    [{ start_given: true }, 'start_given is not a field of this kind'],
     [{ title: '' }, 'title must be a string of 1 to 512 characters'],
     [{ description: 'd'.repeat(4_097) }, 'description must be a string of at most 4096 characters'],
     ...[labels(65), labels(1, text(128)), labels(1, 'n', text(1_025)), { a: 1 }, { a: null }, ['a'], null].map(

@@ -85,6 +85,18 @@ describe('a work item', () => {
     expect(await itemRow()).toMatchObject({ deleted_at_ms: NOW - 12 });
   });
 
+  it.each([
+    [3, 'deleted'],
+    [5, 'deleted'],
+    [6, 'changed'],
+  ])('whose deletion as of 5 ms later was undone has, by a record %d ms later, the title %s', async (later, title) => {
+    const { ingest, item, itemRow, restore } = await newTenant();
+    await ingest.send(item({ title: 'deleted', deleted_at_ms: NOW - 15 }, NOW - 20));
+    await restore();
+    await ingest.send(item({ title: 'changed' }, NOW - 20 + later));
+    expect(await itemRow()).toMatchObject({ title });
+  });
+
   it('says in at most 256 characters by whom it was deleted', async () => {
     const { ingest, item, itemRow } = await newTenant();
     const deletedBy = (length: number) => item({ deleted_at_ms: NOW, deleted_by: '😀'.repeat(length) }, NOW);

@@ -11,7 +11,7 @@ const DEFAULTS = {
     standby: false,
     quiet: false,
   },
-  ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 60_000 },
+  ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 60_000, endedAlertDays: 400 },
 };
 
 it('the settings have the values of the environment, and defaults for what is absent or empty', () => {
@@ -31,7 +31,7 @@ it('the settings have the values of the environment, and defaults for what is ab
   ).toEqual({
     ...{ tableName: 't', dynamodbEndpoint: env.DYNAMODB_ENDPOINT, metricsNamespace: env.METRICS_NAMESPACE },
     ...{ maxBodyBytes: 2_048, serviceMapEnabled: false, writesFrozen: true, standby: true, quiet: true },
-    ...{ feedItemsPer3Seconds: 5, feedItemsPerMinute: 6 },
+    ...{ feedItemsPer3Seconds: 5, feedItemsPerMinute: 6, endedAlertDays: 400 },
   });
 });
 

@@ -70,6 +70,12 @@ describe("of the SDK's middlewares", () => {
     expect([has(new DynamoDBClient({ region: 'eu-west-1' })), has(connect())]).toEqual([true, false]);
   });
 
+  it('it signs with its own signer, and only the headers that must be', async () => {
+    reply = answering({});
+    await read();
+    expect(received[0]?.headers.authorization).toMatch(/SignedHeaders=content-type;host;x-amz-date;x-amz-target,/);
+  });
+
   it('it replaces the one that composes the user agent', async () => {
     reply = answering({});
     await read();

@@ -186,6 +186,47 @@ describe('alert close', () => {
     expect(await sender.json('audit')).toMatchObject([{ result: 'failed', detail }]);
   });
 
+  it('ends all that its options choose, and with --dry-run says which', async () => {
+    const sender = await newSender();
+    const hourAgo = ingestOver(table, () => Date.now() - 60 * MINUTE_MS);
+    const [eu, us] = [{ cluster: 'eu', team: 'a' }, { cluster: 'us' }];
+    for (const [alert_key, labels] of [
+      ['p a', eu],
+      ['p b', eu],
+      ['p us', us],
+      ['other', eu],
+    ])
+      await hourAgo.send({ kind: 'alert', account_id: sender.account, alert_key, title: 't', labels });
+    await sender.send('p b', 'Critical', 0, { labels: eu });
+    const chosen = (await stored(table, keys.alertKey(sender.account, 'p a'))).alert_id;
+    const close = (...options: string[]) => admin(['alert', 'close', '--account', `${sender.account}`, ...options]);
+    const filter = ['--label', 'cluster=eu', '--label', 'team=a', '--key-prefix', 'p ', '--not-since', '30m'];
+    const dry = await close(...filter, '--dry-run');
+    const said = 'Dry run: nothing is written.\n1 alert would be closed.\n';
+    expect(dry).toMatchObject({ exitCode: 0, out: `${chosen} p a\n`, err: said });
+    expect(await sender.json('alert list')).toHaveLength(4);
+    expect((await close(...filter)).out).toBe(`${chosen} p a\n1 alert closed.\n`);
+    expect(await close(...filter)).toMatchObject({ exitCode: 0, out: '0 alerts closed.\n' });
+    expect(await sender.json('audit')).toMatchObject([{ command: 'alert close', target: '1 alert', result: 'done' }]);
+    const keysOf = async () =>
+      (await sender.json('alert list')).map(({ alert_key }: { alert_key: string }) => alert_key);
+    expect((await keysOf()).sort()).toEqual(['other', 'p b', 'p us']);
+    await sender.send('p us', 'Critical', -4);
+    expect(await close('--key-prefix', 'p ')).toMatchObject({
+      out: '1 alert closed. 1 stay open: they have later records.\n',
+    });
+    expect((await keysOf()).sort()).toEqual(['other', 'p us']);
+  });
+
+  it.each([[[]], [['disk', '--label', 'a=b']], [['--label', 'a']], [['--label', '=a']]])(
+    'refuses %j, which chooses none or in two ways',
+    async (given) => {
+      const { account } = await newSender();
+      const { exitCode, err } = await admin(['alert', 'close', ...given, '--account', `${account}`]);
+      expect([exitCode, err]).toEqual([2, expect.stringMatching(/Pass an alert, or --label|It must be a label/)]);
+    },
+  );
+
   it('refuses an alert without a key, and one that there is not', async () => {
     const sender = await newSender();
     const id = 'b'.repeat(24);

@@ -165,6 +165,9 @@ describe('admin check and admin repair', () => {
     expect(findings).toMatchObject([{ kind }]);
     expect(await repair(table, findings)).toEqual({ fixed: 0, left: findings });
     expect(await snapshot(table, account)).toEqual(rows);
+    // A month after the entry, an alert that it names may have expired.
+    const later = await Array.fromAsync(checkTable(table, Date.now() + 31 * 24 * 3_600_000));
+    expect(later.flat()).toMatchObject(kind === 'entry_alert_missing' ? [] : [{ kind }]);
   });
 
   it.each(Object.entries(BROKEN))('find and fix: %s', async (kind, breakRows) => {

@@ -60,17 +60,22 @@ describe('an undo', () => {
     const { tenant, from, to, alerts: others, merge, undo } = await merged(2);
     const [elsewhere, alerts] = [await tenant.incident(), await tenant.alerts(4)];
     const [lost = ''] = await tenant.alerts(1, objectId());
+    const [expired = ''] = await tenant.alerts(1);
     await merge(others, from);
-    const sequence = await merge([...others, ...alerts, lost], to);
+    const sequence = await merge([...others, ...alerts, lost, expired], to);
+    await put(table, keys.alert(tenant.account, expired), { alert_id: expired, incident_id: to, ttl: 1 });
     const [away = '', thereAgain = '', confirmed = '', unassigned = ''] = alerts;
     await merge([away, thereAgain], elsewhere);
     await merge([thereAgain, confirmed], to);
     const result = (verb: string) =>
-      `3 of 7 alerts ${verb} back; 3 have been moved since and stay; the former incidents of these are gone: ${lost}.`;
+      `3 of 7 alerts ${verb} back; 3 have been moved since and stay; the former incidents of these are gone: ${lost}; 1 alert expired.`;
     expect((await undo(sequence, ' --dry-run')).err).toContain(result('would be moved'));
     expect(await undo(sequence)).toMatchObject({ exitCode: 0, out: expect.stringContaining(result('moved')) });
     expect(await tenant.placements([away, thereAgain, confirmed, lost])).toEqual([elsewhere, to, to, to]);
     expect(await tenant.placements([unassigned, ...others])).toEqual([undefined, from, from]);
+    const { out } = await admin(`show incident ${to} --account ${tenant.account}`);
+    expect(out).toContain('1 alert expired since');
+    expect(out).not.toContain(expired);
   });
 
   it('that is interrupted after its commit is completed by the next one', async () => {

@@ -3,11 +3,14 @@
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { writeRow } from '../../../../lib/ingest/write-records.ts';
+import { keys } from '../../../../lib/table/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
+import { recordFrom } from '../../../../test/support/ingest.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { everythingIn, newAppKey, newTable } from '../../../../test/support/service.ts';
+import { everythingIn, newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { SETTLE_MS } from '../../../admin/accounts/erase-account.ts';
 import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
@@ -154,6 +157,21 @@ it('a standby answers reads and health checks, holds what is sent to it, and wri
   expect((await health(url)).data).toEqual({ status: 'ok', standby: false });
   await sleep(3_000);
   expect(await withoutCounts()).toEqual(before);
+});
+
+it('every minute alerts end of which no record has come for the time that the last one gave', async () => {
+  const intervals = vi.spyOn(globalThis, 'setInterval');
+  onTestFinished(() => intervals.mockRestore());
+  const own = await newTable();
+  const { account: id } = await newAccount(own);
+  const sentMs = Date.now() - 120_000;
+  const silent = { kind: 'alert', account_id: id, alert_key: 'k', title: 't', silent_after_s: 60, at_ms: sentMs };
+  await writeRow(own, [recordFrom(silent, sentMs)]);
+  const service = await serveTable(own);
+  onTestFinished(service.stop);
+  for (const [run, ms] of intervals.mock.calls) if (ms === 60_000) run();
+  const isOpen = async () => (await stored(own, keys.alertKey(id, 'k'))).is_open;
+  await expect.poll(isOpen, SOON).toBe(false);
 });
 
 describe('a refused record', () => {
