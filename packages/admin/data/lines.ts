@@ -1,9 +1,9 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { MAX_LINE_BYTES, tooLong } from '../../../lib/ingest/limits.ts';
-import { textOf } from '../../../lib/ingest/problems.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
+import { textOf, tooLong } from '../../../lib/ingest/problems.ts';
 
 /** An exported line may take more bytes than the one that was stored: its orders, and characters and numbers that it writes in full. */
-export const MAX_EXPORTED_LINE_BYTES = 8 * MAX_LINE_BYTES;
+const MAX_EXPORTED_LINE_BYTES = 8 * MAX_LINE_BYTES;
 
 /** The text of a line; or why it is not read. */
 export type Line = string | { readonly problem: string };
