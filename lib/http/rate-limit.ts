@@ -182,7 +182,7 @@ export function admissionOf(
   );
 }
 
-/** How often an item counts: its text, or the JSON that is equal to it. */
+/** How often an item counts: by its text or, where the operation gets it parsed, by its JSON without blanks. */
 const kilobytesBegun = (item: unknown) =>
   Math.max(1, Math.ceil(Buffer.byteLength(typeof item === 'string' ? item : stringifyJson(item)) / 1_024));
 

@@ -16,17 +16,9 @@ import {
   syntaxErrorAt,
 } from '../shared/json.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
-import {
-  MAX_DEPTH,
-  MAX_FIELD_NAME,
-  MAX_LINE_BYTES,
-  MAX_RECORD_BYTES,
-  SMALLEST_NUMBER,
-  sizeProblem,
-  tooLong,
-} from './limits.ts';
+import { MAX_DEPTH, MAX_FIELD_NAME, MAX_LINE_BYTES, MAX_RECORD_BYTES, SMALLEST_NUMBER, sizeProblem } from './limits.ts';
 import { KEYED_ONLY, LINES, type LineSchema } from './lines.ts';
-import { fieldProblem, firstProblems, type Problem } from './problems.ts';
+import { fieldProblem, firstProblems, type Problem, tooLong } from './problems.ts';
 
 const ajv = new Ajv({ allErrors: true, messages: false });
 ajv.addKeyword(int64Keyword);

@@ -1,6 +1,6 @@
 /** How large a line of import and the feed may be, and what it may hold. */
 import { isInt64 } from '../shared/json.ts';
-import type { Problem } from './problems.ts';
+import { type Problem, tooLong } from './problems.ts';
 
 /** Maximum bytes of a line of import in UTF-8. Its row then takes less than half of the 400 KB that DynamoDB allows. */
 export const MAX_LINE_BYTES = 65_536;
@@ -12,11 +12,6 @@ export const MAX_DEPTH = 31;
 export const MAX_FIELD_NAME = 128;
 /** The smallest magnitude that DynamoDB stores. */
 export const SMALLEST_NUMBER = 1e-130;
-
-export const tooLong = (bytes: number, maxBytes: number): Problem => ({
-  name: 'itemTooLong',
-  values: { bytes, maxBytes },
-});
 
 /**
  * Why a record is too large: its line counts as it is queued, without its account and time as the service writes them, so that it does not

@@ -1,6 +1,6 @@
 import { isExportedAlert, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
-import { MAX_LINE_BYTES, tooLong } from '../../../lib/ingest/limits.ts';
-import { textOf } from '../../../lib/ingest/problems.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
+import { textOf, tooLong } from '../../../lib/ingest/problems.ts';
 import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { ingestRecord } from '../../../lib/ingest/records.ts';
 import type { Orders } from '../../../lib/model/kinds.ts';

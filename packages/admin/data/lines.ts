@@ -1,6 +1,6 @@
 import { addAbortSignal, type Readable } from 'node:stream';
-import { MAX_LINE_BYTES, tooLong } from '../../../lib/ingest/limits.ts';
-import { textOf } from '../../../lib/ingest/problems.ts';
+import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
+import { textOf, tooLong } from '../../../lib/ingest/problems.ts';
 
 /** An exported line may take more bytes than the one that was stored: its orders, and characters and numbers that it writes in full. */
 const MAX_EXPORTED_LINE_BYTES = 8 * MAX_LINE_BYTES;
