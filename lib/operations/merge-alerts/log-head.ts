@@ -19,7 +19,7 @@ export interface LogHead extends LogPosition {
 /** About the most pending entries of an account: further large merges are refused. Each merge reads the pending entries, up to 400 KB each. */
 export const MAX_PENDING = 25;
 
-export const LOG_HEAD_ATTRIBUTES = ['last', 'entries', 'last_large', 'pending'] as const;
+const LOG_HEAD_ATTRIBUTES = ['last', 'entries', 'last_large', 'pending'] as const;
 
 export const logHeadOf = (row: Rows['logHead'] | undefined): LogHead => ({
   last: row?.last ?? 0,
