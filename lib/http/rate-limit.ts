@@ -139,7 +139,7 @@ export function createRateLimiter(
      * Counts a call of an account, unless that would exceed the limit of a window.
      * @param amount what is added to the counts; if it is above a window's limit, the call passes while the window is unused
      * @param signal ends the attempt to count
-     * @param own what the same call has counted before: a window is unused if it has no more
+     * @param own what the same call has counted before: a window that has no more, of whatever calls, is unused
      * @returns a promise, unless it is refused from memory
      */
     take(account: Int64, signal?: AbortSignal, amount = 1, own = 0): Verdict | Promise<Verdict> {

@@ -2,7 +2,8 @@
 
 import type { Deps } from '../../deps.ts';
 import { refusal } from '../../http/errors.ts';
-import { type RateLimiter, retryAfter } from '../../http/rate-limit.ts';
+import { type RateLimiter, retryAfter, type Verdict } from '../../http/rate-limit.ts';
+import { backoff, isThrottled, THROTTLING } from '../../shared/concurrency.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { rowBytes } from '../../table/row-size.ts';
 import { mergeAlerts } from './schema.ts';
@@ -38,15 +39,25 @@ export interface WriteBudget {
  */
 export function createReservation({ limiter, now }: WriteBudget, account: Int64, signal: AbortSignal | undefined) {
   let reserved = 0;
-  return async function reserve(units: number): Promise<void> {
-    const amount = units - reserved;
-    if (amount <= 0) return;
-    const { refusedBy } = await limiter.take(account, signal, amount, reserved);
-    if (!refusedBy) {
-      reserved = units;
-      return;
+
+  /** Like the merge's other calls, it is repeated while DynamoDB throttles. */
+  async function take(amount: number, attempt = 1): Promise<Verdict> {
+    try {
+      return await limiter.take(account, signal, amount, reserved);
+    } catch (error) {
+      if (!isThrottled(error)) throw error;
+      await backoff(attempt, THROTTLING, signal);
+      return take(amount, attempt + 1);
     }
-    const { limit, seconds: windowSeconds } = refusedBy.window;
-    throw refusal('mergesWriteTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, now()));
+  }
+
+  return async function reserve(units: number): Promise<void> {
+    if (units <= reserved) return;
+    const { refusedBy } = await take(units - reserved);
+    if (refusedBy) {
+      const { limit, seconds: windowSeconds } = refusedBy.window;
+      throw refusal('mergesWriteTooMuch', { limit, windowSeconds }, retryAfter(refusedBy, now()));
+    }
+    reserved = units;
   };
 }
