@@ -32,19 +32,20 @@ export const eventOf = ({ method, path }: ListedOperation, appKey: string, body:
   body: JSON.stringify(body),
 });
 
+export const benchDeps = (table: Table, now: () => number): Deps => ({
+  table,
+  now,
+  monotonicNow: performance.now.bind(performance),
+  newId: randomUUID,
+  log: { info: ignore, warn: ignore, error: ignore },
+  metrics: { call: ignore, event: ignore, records: ignore },
+  settings: readSettings({ TABLE_NAME: table.name }),
+  timeLimits: PATIENT,
+});
+
 export function benchHandlers(table: Table) {
   let aheadMs = 0;
-  const deps: Deps = {
-    table,
-    now: () => Date.now() + aheadMs,
-    monotonicNow: performance.now.bind(performance),
-    newId: randomUUID,
-    log: { info: ignore, warn: ignore, error: ignore },
-    metrics: { call: ignore, event: ignore, records: ignore },
-    settings: readSettings({ TABLE_NAME: table.name }),
-    timeLimits: PATIENT,
-  };
-  const handlers = createHandlers(deps);
+  const handlers = createHandlers(benchDeps(table, () => Date.now() + aheadMs));
   return {
     /** Sets the clock forward, so that a new window of the rate limit begins and cached keys and records expire. */
     stepClock(byMs: number): void {
@@ -98,7 +99,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
 const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const accountLines = (account_id: number, app_key: string) => [
-  JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit'] }),
+  JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit', 'feed'] }),
   JSON.stringify({ kind: 'app_key', account_id, app_key }),
 ];
 
