@@ -17,7 +17,7 @@ const show = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPreci
 
 function print({ name, value, unit, baseline, most }: Figure): void {
   const ratio = value / baseline.value;
-  const target = most === undefined ? '' : `target ${most} ${ratio <= most ? 'met' : 'MISSED'}`;
+  const target = most === undefined ? '' : `target ${show(most)} ${ratio <= most ? 'met' : 'MISSED'}`;
   const cells = [
     name.padEnd(56),
     `${show(value)} ${unit}`.padStart(14),

@@ -89,7 +89,10 @@ export async function feedCosts(endpoint: string) {
   const proxy = resources.adopt(await startLimitsProxy(endpoint, UNLIMITED), ({ close }) => close());
   const table = connectTable({ name: service.table.name, endpoint: proxy.endpoint });
   resources.defer(() => table.client.destroy());
-  const queues = { refuse: async () => assert.fail('the feed has refused a record'), delay: async () => undefined };
+  const queues = {
+    refuse: async (refused: readonly unknown[]) => refused.map(() => assert.fail(JSON.stringify(refused[0]))),
+    delay: async () => undefined,
+  };
   const ingest = createIngestRecords(benchDeps(table, Date.now), queues);
 
   async function deliver(records: readonly string[], atMs: number): Promise<void> {
