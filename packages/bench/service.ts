@@ -8,6 +8,7 @@ import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import { readSettings, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { startLimitsProxy } from '../../test/limits-proxy/limits-proxy.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
 import { connectDouble } from '../../test/table-double/client.ts';
 import { TableDouble } from '../../test/table-double/table-double.ts';
@@ -92,6 +93,25 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
     async stop(): Promise<void> {
       table.client.destroy();
       await dynamoDb.stop();
+    },
+  };
+}
+
+/**
+ * A client of a table, and the units that its calls have taken, by AWS's rules: DynamoDB Local reports too few for transactions, and none for a
+ * failed condition, which AWS charges by the stored row (Developer Guide, "DynamoDB read and write operations"). Entries of indexes are not
+ * counted.
+ */
+export async function startMeter({ endpoint, table: { name } }: { endpoint: string; table: Pick<Table, 'name'> }) {
+  const proxy = await startLimitsProxy(endpoint, { readUnits: 1e12, writeUnits: 1e12 });
+  const timeouts = { connectionTimeout: 10_000, requestTimeout: 60_000 };
+  const table = connectTable({ name, endpoint: proxy.endpoint, timeouts });
+  return {
+    table,
+    totals: proxy.totals,
+    async stop(): Promise<void> {
+      table.client.destroy();
+      await proxy.close();
     },
   };
 }

@@ -6,14 +6,11 @@ import type { SQSEvent } from 'aws-lambda';
 import { createIngestRecords } from '../../../lib/ingest/ingest.ts';
 import { chunksOf } from '../../../lib/shared/concurrency.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
-import { connectTable } from '../../../lib/table/client.ts';
-import { startLimitsProxy } from '../../../test/limits-proxy/limits-proxy.ts';
 import { keyOf, largestAlert, largestItem, largestReport, taken } from '../hostile.ts';
-import { accountLines, benchDeps, startBenchService } from '../service.ts';
+import { accountLines, benchDeps, startBenchService, startMeter } from '../service.ts';
 
 /** Rows of each case. */
 const COUNT = 20;
-const UNLIMITED = { readUnits: 1e12, writeUnits: 1e12 };
 const ITEMS_A_SECOND = SETTINGS.feedItemsPerMinute.default / 60;
 
 type RecordOf = (index: number) => string;
@@ -86,9 +83,7 @@ export async function feedCosts(endpoint: string) {
   const service = resources.adopt(await startBenchService(accountLines(1, keyOf('large')), endpoint), ({ stop }) =>
     stop(),
   );
-  const proxy = resources.adopt(await startLimitsProxy(endpoint, UNLIMITED), ({ close }) => close());
-  const table = connectTable({ name: service.table.name, endpoint: proxy.endpoint });
-  resources.defer(() => table.client.destroy());
+  const { table, totals } = resources.adopt(await startMeter(service), ({ stop }) => stop());
   const queues = {
     refuse: async (refused: readonly unknown[]) => refused.map(() => assert.fail(JSON.stringify(refused[0]))),
     delay: async () => undefined,
@@ -119,12 +114,12 @@ export async function feedCosts(endpoint: string) {
   for (const { what, stored, record, isLate = false } of CASES) {
     const of = (recordOf: RecordOf) => Array.from({ length: COUNT }, (_, index) => recordOf(index));
     await deliver(of(stored ?? (() => JSON.stringify({ kind: 'member', member_id: 1, name: 'n' }))), SENT_MS - 10_000);
-    const [before, unitsBefore] = [await entries(), proxy.totals().writeUnits];
+    const [before, unitsBefore] = [await entries(), totals().writeUnits];
     const records = of(record);
     await deliver(records, SENT_MS + (isLate ? -20_000 : 0));
     const items = records.reduce((sum, text) => sum + Math.ceil(Buffer.byteLength(text) / 1_024), 0);
     const indexed = before.symmetricDifference(await entries()).size;
-    const write = (proxy.totals().writeUnits - unitsBefore + indexed) / items;
+    const write = (totals().writeUnits - unitsBefore + indexed) / items;
     costs.push({ what, write, perSecond: ITEMS_A_SECOND });
   }
   return costs;
