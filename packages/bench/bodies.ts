@@ -9,7 +9,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { memoryMbOf } from '../../infra/function-settings.ts';
 import { MAX_BATCH_BYTES } from '../../lib/aws/sqs.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
@@ -87,7 +86,7 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     ...{ INGEST_URL, REFUSED_URL },
   };
   process.stdout.write(
-    '| operation | body | bytes | gzipped | CPU s | peak MB | answer |\n| --- | --- | --- | --- | --- | --- | --- |\n',
+    '| operation | body | bytes | CPU s | peak MB | answer |\n| --- | --- | --- | --- | --- | --- |\n',
   );
   let made = 0;
   for (const { operation, shapes } of SHAPES) {
@@ -115,7 +114,7 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
       const { cpuMs, peakMb, status, answer } = report;
       const code = JSON.parse(answer || '{}').error?.code ?? 'OK';
       const cells = [
-        ...[name, what, Buffer.byteLength(body), gzipSync(body).length],
+        ...[name, what, Buffer.byteLength(body)],
         ...[(cpuMs / 1_000).toFixed(2), peakMb.toFixed(0), `${status} ${code}, ${Buffer.byteLength(answer)} bytes`],
       ];
       process.stdout.write(`| ${cells.join(' | ')} |\n`);
