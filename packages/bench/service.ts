@@ -83,7 +83,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   const dynamoDb = await startDynamoDb({ endpoint });
   const name = `bench-${randomBytes(4).toString('hex')}`;
   await createTable(dynamoDb.endpoint, name, { stream: false });
-  const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
+  const timeouts = { connectionTimeout: 5_000, requestTimeout: 60_000 };
   const table = connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
   await load(table, lines);
   return {
