@@ -65,6 +65,12 @@ export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
     properties: {
       code: schemaRef('ErrorCode'),
       message: { type: 'string', description: 'Human-readable, in the language of the Accept-Language header' },
+      refused: {
+        type: 'array',
+        items: schemaRef('RefusedItem'),
+        description: 'The first ten of the items, if a call to the feed is refused since none of them can be taken',
+      },
+      refused_count: { type: 'integer', description: 'How many items these are' },
     },
   },
   ErrorEnvelope: {

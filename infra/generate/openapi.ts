@@ -78,8 +78,8 @@ const RATE_HEADERS = headers(
 
 /** The response for `errors`, which all have this HTTP status. */
 function errorResponse(status: number, errors: ReturnType<typeof errorExamples>, rateHeaders: object): object {
-  const examples = errors.map(([code, { summary, message }]) => {
-    return [code, { summary, value: { request_id: REQUEST_ID, error: { code, message } } }];
+  const examples = errors.map(([code, { summary, ...error }]) => {
+    return [code, { summary, value: { request_id: REQUEST_ID, error: { code, ...error } } }];
   });
   return {
     description: [...errors.map(([code]) => `\`${code}\`: ${meaningOf(code)}`), ...(NOTES[status] ?? [])].join('\n\n'),

@@ -13,7 +13,7 @@ import {
   type Validator,
   validateMiddleware,
 } from './body.ts';
-import { ApiError, type Catalog, ERROR_CODES, isRefusedBySetting, messageOf, refusal } from './errors.ts';
+import { ApiError, type Catalog, detailsOf, ERROR_CODES, isRefusedBySetting, messageOf, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
 import { admissionOf, operateWithinLimit } from './rate-limit.ts';
 
@@ -161,7 +161,7 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
         ERROR_CODES[error.code].status,
         { ...call.headers, ...error.headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' },
         call.requestId,
-        { error: { code: error.code, message: messageOf(catalog, error) } },
+        { error: { code: error.code, message: messageOf(catalog, error), ...detailsOf(error) } },
       );
     },
   };

@@ -47,8 +47,8 @@ const REFUSALS = {
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
   versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
   contentTypeOfItems: 'InvalidContentType' as CodeWith<undefined>,
-  /** `reasons`: the first, each with its item; `more`: how many other items there are. */
-  noItemTaken: 'InvalidParameter' as CodeWith<{ reasons: readonly string[]; more: number }>,
+  /** `refused`: the first items; `more`: how many others there are. */
+  noItemTaken: 'InvalidParameter' as CodeWith<{ list: string; refused: readonly RefusedItem[]; more: number }>,
   alertNotFound: 'ResourceNotFound' as CodeWith<{ alertId: string }>,
   endedAlertsUnnamed: 'InvalidParameter' as CodeWith<undefined>,
   tooManyNamed: 'InvalidParameter' as CodeWith<{ fields: readonly [string, string]; given: number; maximum: number }>,
@@ -99,6 +99,28 @@ export const codeOf = (name: RefusalName): ErrorCode => REFUSALS[name];
 export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends CodeWith<infer Values> ? Values : never };
 
 export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
+
+/** An item of a call's list. */
+export interface RefusedItem {
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** Refused items as a text. The names of fields in it are the caller's: a program reads {@link ErrorDetails}. */
+export const itemTextsOf = (list: string, refused: readonly RefusedItem[]): string[] =>
+  refused.map(({ index, reason }) => `${list}[${index}]: ${reason}`);
+
+/** What an error says to programs besides its code. */
+interface ErrorDetails {
+  readonly refused: readonly RefusedItem[];
+  readonly refused_count: number;
+}
+
+export function detailsOf({ explanation }: Pick<ApiError, 'explanation'>): ErrorDetails | undefined {
+  if (explanation?.name !== 'noItemTaken') return undefined;
+  const { refused, more } = explanation.values;
+  return { refused, refused_count: refused.length + more };
+}
 
 /** One offending field of a request body. */
 export interface FieldError {

@@ -1,4 +1,4 @@
-import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
+import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
 
 type Bound = number | string | bigint | undefined;
 
@@ -126,8 +126,8 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
     contentTypeOfItems: () => 'Der Header Content-Type muss application/json oder application/x-ndjson sein.',
-    noItemTaken: ({ reasons, more }) =>
-      `${reasons.join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
+    noItemTaken: ({ list, refused, more }) =>
+      `${itemTextsOf(list, refused).join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
     alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,
     endedAlertsUnnamed: () =>
       'is_active darf nur mit alert_ids oder alert_keys false sein: Alarme, die nicht offen sind, findet man nur damit.',

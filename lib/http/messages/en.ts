@@ -1,4 +1,4 @@
-import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
+import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
 
 function range(min: number | string | bigint | undefined, max: number | string | undefined, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
@@ -121,8 +121,8 @@ export const catalog: Catalog = {
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
     contentTypeOfItems: () => 'The Content-Type header must be application/json or application/x-ndjson.',
-    noItemTaken: ({ reasons, more }) =>
-      `${reasons.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
+    noItemTaken: ({ list, refused, more }) =>
+      `${itemTextsOf(list, refused).join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
     alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,
     endedAlertsUnnamed: () =>
       'is_active may be false only with alert_ids or alert_keys: alerts that are not open are found by these alone.',

@@ -1,4 +1,4 @@
-import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
+import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
 
 type Bound = number | string | undefined;
 
@@ -123,8 +123,8 @@ export const catalog: Catalog = {
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
     contentTypeOfItems: () => 'Content-Type 请求头必须是 application/json 或 application/x-ndjson。',
-    noItemTaken: ({ reasons, more }) =>
-      `${reasons.join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
+    noItemTaken: ({ list, refused, more }) =>
+      `${itemTextsOf(list, refused).join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
     alertNotFound: ({ alertId }) => `告警 ${alertId} 不存在。`,
     endedAlertsUnnamed: () => 'is_active 仅在提供 alert_ids 或 alert_keys 时可为 false：已关闭的告警只能通过它们查询。',
     tooManyNamed: ({ fields, given, maximum }) => `${fields.join(' 和 ')} 合计至多 ${maximum} 项，而不是 ${given} 项。`,

@@ -44,7 +44,11 @@ export const sendNotification = {
       summary: 'The only alert has no start',
       explanation: {
         name: 'noItemTaken',
-        values: { reasons: ['alerts[0]: startsAt is required and must be a time of RFC 3339'], more: 0 },
+        values: {
+          list: 'alerts',
+          refused: [{ index: 0, reason: 'startsAt is required and must be a time of RFC 3339' }],
+          more: 0,
+        },
       },
     },
   ],

@@ -34,11 +34,9 @@ export const object = (required: Fields, optional: Fields = {}) => ({
   additionalProperties: false,
 });
 
-/** What the operations of the feed answer. */
-export const FEED_RESULT = object(
-  { accepted: natural },
-  { refused: listOf(object({ index: natural, reason: text })), refused_count: natural },
-);
+/** What the operations of the feed tell of items that they refuse. */
+const REFUSED = { refused: listOf(object({ index: natural, reason: text })), refused_count: natural };
+export const FEED_RESULT = object({ accepted: natural }, REFUSED);
 
 export const STATUSES = ['active', 'degraded', 'stale', 'initializing', 'disabled', 'unsupported', 'no_data'];
 
@@ -123,5 +121,5 @@ export const CODES: Readonly<Record<string, number>> = {
 export const success = (data: object) => object({ request_id: text, data });
 export const failure = object({
   request_id: { type: 'string', minLength: 1 },
-  error: object({ code: oneOf(...Object.keys(CODES)), message: { type: 'string', minLength: 1 } }),
+  error: object({ code: oneOf(...Object.keys(CODES)), message: { type: 'string', minLength: 1 } }, REFUSED),
 });

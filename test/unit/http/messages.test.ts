@@ -27,7 +27,7 @@ const VALUES: Explanations = {
   workItemTooLarge: { workItemId: 'wi-1' },
   versionDiffers: { given: '3', stored: '9007199254740993' },
   contentTypeOfItems: undefined,
-  noItemTaken: { reasons: ['records[17]: kind'], more: 7 },
+  noItemTaken: { list: 'records', refused: [{ index: 17, reason: 'kind' }], more: 7 },
   alertNotFound: { alertId: 'abc' },
   endedAlertsUnnamed: undefined,
   tooManyNamed: { fields: ['alert_ids', 'alert_keys'], given: 101, maximum: 100 },

@@ -197,27 +197,44 @@ describe('account erase', () => {
     expect(erasures.map(({ result }: { result: string }) => result)).toEqual(['failed', 'done']);
   });
 
-  it('refuses records that arrive later, and keeps nothing of their text: of good ones, bad ones, and ones that are no JSON', async () => {
+  it('drops records that arrive later, good, bad, and no JSON, by the account that the feed reads, and keeps those of others', async () => {
     const { table, admin } = await newWorld([OWN, OTHER]);
     await erase(admin);
     const before = sorted(await allRows(table));
     const ingest = ingestOver(table);
     const good = { kind: 'member', account_id: OWN, member_id: 1, name: NAME };
     const others = { ...good, account_id: OTHER, kind: 'unheard of', name: 'of another' };
-    const bodies = [
-      [good, { ...good, kind: 'unheard of' }, others].map((line) => JSON.stringify(line)).join('\n'),
-      `{"account_id": ${OWN}, "name": "${NAME}`,
-      `${JSON.stringify(good)}\n`.repeat(1_001),
+    const bad = { ...good, kind: 'unheard of' };
+    const many = (line: object) => `${JSON.stringify(line)}\n`.repeat(1_000);
+    const nested = JSON.stringify({ ...others, labels: { account_id: OWN } });
+    const mixed = `${many(others)}${JSON.stringify(good)}`;
+    const cut = `{"account_id":${OWN},`;
+    await ingest.deliver([
+      [good, bad, others].map((line) => JSON.stringify(line)).join('\n'),
+      `${many(good)}${JSON.stringify(good)}`,
       JSON.stringify({ account_id: OWN, from: '/feed/records', text: NAME }),
-    ];
-    expect((await ingest.deliver(bodies)).batchItemFailures).toEqual([]);
-    expect(ingest.refused.map(({ body }) => body)).toEqual([JSON.stringify(others)]);
+      `{"kind":"${NAME}","\\u0061ccount_id":4200e-2}`,
+      JSON.stringify({ ...bad, labels: { account_id: OTHER } }),
+      nested,
+      mixed,
+      cut,
+    ]);
+    const kept = [JSON.stringify(others), nested, mixed, cut];
+    expect(ingest.refused.map(({ body }) => body)).toEqual(kept);
+    await ingest.deliver(
+      [`{"name": "${NAME}`, `{"account_id":${OTHER},"x":"${NAME}`, JSON.stringify(bad)],
+      1,
+      60_000,
+      OWN,
+    );
+    await ingest.deliver([JSON.stringify(bad)], 1, 60_000, OTHER);
+    expect(ingest.refused).toHaveLength(kept.length);
     expect(JSON.stringify(ingest.deps.log.lines)).not.toContain(NAME);
     expect(ingest.deps.log.lines).toContainEqual({
       ...{ level: 'warn', message: 'records of an erased account dropped' },
       fields: { account_id: String(OWN), records: 1 },
     });
-    expect(ingest.counts()).toEqual({ records: 0, late: 0, refused: 6, failed: 0 });
+    expect(ingest.counts()).toEqual({ records: 0, late: 0, refused: 14, failed: 0 });
     expect(sorted(await allRows(table))).toEqual(before);
   });
 
