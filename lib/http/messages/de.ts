@@ -8,6 +8,9 @@ function range(min: Bound, max: Bound, unit = ''): string {
   return max !== undefined ? `höchstens ${max}${unit}` : '';
 }
 
+const texts = (count: number, length: number) =>
+  `ein Objekt mit höchstens ${count} Zeichenketten von jeweils höchstens ${length} Zeichen und Namen mit 1 bis 128 Zeichen`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern',
   'filtered-cursor':
@@ -15,8 +18,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   cursor: 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)',
   'date-time': 'eine Zeit nach RFC 3339',
   'http-url': 'eine URL mit http oder https und höchstens 2048 Zeichen',
-  labels:
-    'ein Objekt mit höchstens 64 Zeichenketten von jeweils höchstens 1024 Zeichen und Namen mit 1 bis 128 Zeichen',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: 'ein Objekt mit Zeichenketten, Zahlen und Wahrheitswerten',
   'undone-deletion':
     'ein Objekt mit version (int64), at_ms (Unix-Millisekunden) und, falls bekannt, by (Zeichenkette mit höchstens 256 Zeichen)',

@@ -8,6 +8,9 @@ function range(min: number | string | bigint | undefined, max: number | string |
 
 const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
+const texts = (count: number, length: number) =>
+  `an object of at most ${count} strings of at most ${length} characters each, with names of 1 to 128 characters`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'an ObjectID: a string of 24 hexadecimal digits',
   'filtered-cursor':
@@ -15,7 +18,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
   'date-time': 'a time of RFC 3339',
   'http-url': 'an http or https URL of at most 2048 characters',
-  labels: 'an object of at most 64 strings of at most 1024 characters each, with names of 1 to 128 characters',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: 'an object of strings, numbers and booleans',
   'undone-deletion':
     'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',

@@ -14,13 +14,17 @@ function integer(min: Bound, max: Bound): string {
   return max !== undefined ? `不大于 ${max} 的整数` : '整数';
 }
 
+const texts = (count: number, length: number) =>
+  `至多含 ${count} 个字符串的对象，每个字符串至多 ${length} 个字符，名称为 1 到 128 个字符`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'ObjectID，即 24 位十六进制字符串',
   'filtered-cursor': '本服务针对同一列表返回给该账户的 search_after_ctx（查询第一页时请省略）',
   cursor: '本服务返回给该账户的 next_cursor（查询第一页时请省略）',
   'date-time': 'RFC 3339 格式的时间',
   'http-url': '至多 2048 个字符的 http 或 https URL',
-  labels: '至多含 64 个字符串的对象，每个字符串至多 1024 个字符，名称为 1 到 128 个字符',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: '由字符串、数字和布尔值组成的对象',
   'undone-deletion': '包含 version（int64）、at_ms（Unix 毫秒）以及可选的 by（至多 256 个字符的字符串）的对象',
 };

@@ -313,12 +313,19 @@ export interface AlertRecord {
   labels?: {
     [k: string]: string;
   };
+  annotations?: {
+    [k: string]: string;
+  };
   source_url?: string;
   alert_status?: 'Critical' | 'Warning' | 'Info' | 'Ok';
   /**
    * from 1000000000000 to 9999999999999
    */
   started_at_ms?: number | bigint;
+  /**
+   * from 60 to 2592000
+   */
+  silent_after_s?: number;
   /**
    * from 1000000000000 to 9999999999999
    */
@@ -583,6 +590,12 @@ export interface AlertItem {
    * Labels, by their names
    */
   labels: {
+    [k: string]: string;
+  };
+  /**
+   * What people read, such as `runbook_url`, by its name
+   */
+  annotations?: {
     [k: string]: string;
   };
   /**

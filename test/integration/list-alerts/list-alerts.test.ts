@@ -56,7 +56,10 @@ const END = { alert_status: 'Ok' };
 it('an alert has all that its records say, and the service knows', async () => {
   const { account, send, idOf, list, info, incident } = await newCaller();
   const incident_id = await incident({ title: 'Down' });
-  const content = { title: 'Disk', description: 'd', labels: { constructor: 'c' }, source_url: 'https://a' };
+  const content = {
+    ...{ title: 'Disk', description: 'd', labels: { constructor: 'c' }, source_url: 'https://a' },
+    annotations: { constructor: 'c' },
+  };
   await send({ ...started('k', 1), ...content, alert_status: 'Critical', incident_id, at_ms: NOW - 5_000 });
   const alert_id = await idOf('k');
   const seconds = NOW / 1_000;
@@ -76,7 +79,7 @@ it('an alert has all that its records say, and the service knows', async () => {
   expect(dataOf(await info(alert_id.toUpperCase()))).toEqual(item);
 
   await send({ alert_key: 'k', ...END, ended_at_ms: NOW - 1_500 });
-  const { description: _description, source_url: _url, ...kept } = item;
+  const { description: _description, annotations: _annotations, source_url: _url, ...kept } = item;
   const ended = { title: 't', labels: {}, alert_status: 'Ok', end_time: seconds - 2, last_time: seconds };
   expect(dataOf(await info(alert_id))).toEqual({ ...kept, ...ended });
   expect(await list()).toEqual({ items: [], has_next_page: false });
