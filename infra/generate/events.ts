@@ -74,13 +74,17 @@ const alertEvent = (description: string, sample: object): EventDescription => ({
     alert_key: { type: 'string', description: 'What the sender watches' },
     title: { type: 'string' },
     labels: { type: 'object', additionalProperties: { type: 'string' } },
+    annotations: { type: 'object', additionalProperties: { type: 'string' } },
     start_time: unixSeconds,
     end_time: { ...count, description: 'Unix seconds; 0 while the alert is open' },
   },
   optional: {
     alert_severity: { enum: SEVERITIES },
     incident_id: objectId,
-    labels_cut: { const: true, description: 'Labels are left out that would make the event larger than 64 KB' },
+    labels_cut: {
+      const: true,
+      description: 'Labels or annotations are left out that would make the event larger than 64 KB',
+    },
   },
   sample: {
     by: 'record',
@@ -89,6 +93,7 @@ const alertEvent = (description: string, sample: object): EventDescription => ({
     alert_key: 'alertmanager 9a1c0f3f6ed1c1a4',
     title: 'Disk 7 is full',
     labels: { alertname: 'DiskFull', instance: 'db-7' },
+    annotations: { runbook_url: 'https://example.com/runbooks/disk-full' },
     start_time: 1_795_000_000,
     ...sample,
   },

@@ -120,8 +120,8 @@ const createAlert: Writer = async (table, record, key) => {
 };
 
 function stateOf(record: IngestRecord, id: string, isOpen: boolean): State {
-  const { account_id, alert_key, alert_severity, started_at_ms, ended_at_ms = record.atMs } = record.sent;
-  const silent_after_s = isOpen ? record.sent.silent_after_s : undefined;
+  const { account_id, alert_key, alert_severity, silent_after_s } = record.sent;
+  const { started_at_ms, ended_at_ms = record.atMs } = record.sent;
   const start = Number(started_at_ms ?? (isEnd(record) ? ended_at_ms : record.atMs));
   const common = { alert_key, started_at_ms: start, created_at_ms: sentOf(record.order), silent_after_s };
   const severity = isEnd(record) ? alert_severity : severityOf(record);

@@ -4,7 +4,7 @@ import { refusal } from '../../http/errors.ts';
 import { MAX_RECORD_BYTES } from '../../ingest/index.ts';
 import { alert as model } from '../../model/alert.ts';
 import { AT_MS } from '../../model/fields.ts';
-import { labelsWithin } from '../../model/labels.ts';
+import { textsWithin } from '../../model/labels.ts';
 import { codePoints } from '../../shared/json.ts';
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)t([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
@@ -57,7 +57,7 @@ export function recordOfAlert(alert: unknown, arrivedMs: number): object {
   const whole = { ...record, labels: labelsOf(pairs) };
   if (Buffer.byteLength(messageText(whole)) <= MAX_RECORD_BYTES) return whole;
   const room = MAX_RECORD_BYTES - Buffer.byteLength(messageText(record));
-  return { ...record, labels: labelsWithin(whole.labels, room, messageText).labels };
+  return { ...record, labels: textsWithin(whole.labels, room, messageText).texts };
 }
 
 /** Unix milliseconds; undefined for anything but a time of RFC 3339 on a day that there is. */

@@ -34,7 +34,7 @@ const strings = fc.oneof(
 );
 const names = fc.oneof(
   fc.constantFrom('__proto__', '\\u005f_proto__', 'constructor', '', 'ttl', 'pk', 'sk', 'row_order', 'colour'),
-  fc.constantFrom('retired', 'alert_id', 'alert_key', 'labels', 'annotations', 'undone_deletion', '\\ud800', '😀'.repeat(64)),
+  fc.constantFrom('retired', 'alert_id', 'alert_key', 'labels', 'undone_deletion', '\\ud800', '😀'.repeat(64)),
   fc.constantFrom('😀', 'x').chain((letter) => fc.constantFrom(127, 128, 129).map((length) => letter.repeat(length))),
   fc.constantFrom(...INGEST_KINDS.flatMap((kind) => Object.keys(LINES[kind].properties))),
 );
