@@ -122,7 +122,7 @@ export function openApiDocument(): object {
   }
 
   function operationObject(operation: ListedOperation): object {
-    const { name, summary, description, tag, permission, idempotent, request, example } = operation;
+    const { name, summary, description, tag, permission, idempotent, hasSource, request, example } = operation;
     const { rateWindows, budgeted, throttle = THROTTLE } = operation;
     return {
       operationId: operationIdOf(name),
@@ -131,6 +131,7 @@ export function openApiDocument(): object {
       tags: [tag],
       parameters: [
         { $ref: '#/components/parameters/AcceptLanguage' },
+        ...(hasSource ? [{ $ref: '#/components/parameters/Source' }] : []),
         ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ],
       requestBody: {

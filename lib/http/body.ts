@@ -9,7 +9,7 @@ import { linesOf, malformed, withItemTexts } from './item-texts.ts';
 import type { ApiEvent, ApiMiddleware, Operation } from './operation.ts';
 
 const JSON_TYPE = /^application\/json[\t ]*(;|$)/i;
-const LINES_TYPE = /^application\/x-ndjson[\t ]*(;|$)/i;
+const LINES_TYPE = /^application\/(x-ndjson|ndjson|jsonl)[\t ]*(;|$)/i;
 const GZIP = /^(x-)?gzip$/i;
 const IDENTITY = /^identity$/i;
 
@@ -206,6 +206,7 @@ function illFormedStrings(body: Record<string, unknown>, fields: Fields, offendi
 
 const isIllFormed = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
 
+type QueryMaps = Pick<ApiEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>;
 type HeaderMaps = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
 
 /** The values of a header in one map, whose names may have any case. @param name in lower case */
@@ -221,6 +222,15 @@ export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name:
 /** The value of a header that is a list; undefined when it is absent. Several such headers are one list: RFC 9110, 5.3. */
 export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
   headerValuesOf(event, name).join(', ') || undefined;
+
+/** All values of a parameter of the query string. */
+export function queryValuesOf(
+  { queryStringParameters, multiValueQueryStringParameters }: QueryMaps,
+  name: string,
+): string[] {
+  const last = queryStringParameters?.[name];
+  return multiValueQueryStringParameters?.[name] ?? (last === undefined ? [] : [last]);
+}
 
 /** The value of a header, or the last of several, as API Gateway gives it; undefined when it is absent. */
 const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>

@@ -62,6 +62,8 @@ export interface Operation {
    * reserved.
    */
   readonly concurrencyShare?: number;
+  /** Whether the operation takes the query parameter `source`. */
+  readonly hasSource?: boolean;
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   /** Whether its calls change the account's data: they are refused while writes are frozen. */
@@ -71,7 +73,7 @@ export interface Operation {
   /** Schema of `data` in a successful response, with `additionalProperties: false` in each object. */
   readonly response: JSONSchema;
   /** Headers that only this operation's successful responses have: `['Age']`. */
-  readonly headers?: readonly 'Age'[];
+  readonly headers?: readonly ('Age' | 'Content-Language')[];
   /** A request that the sample data can answer after the examples of the operations before it in the list, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
   readonly example: { readonly request: object; readonly data: unknown };
   /**
@@ -118,8 +120,9 @@ export interface Call<Body> {
   readonly requestId: string;
   /** When API Gateway received the call, in Unix milliseconds. */
   readonly arrivedMs: number;
-  /** Undefined if the caller sent none, or the operation takes none. */
+  /** Undefined if the caller sent none, or the operation takes none. Likewise `source`. */
   readonly idempotencyKey: string | undefined;
+  readonly source?: string | undefined;
   /** Aborts shortly before the response is due. */
   readonly signal: AbortSignal;
   /** Loads the messages in the caller's language. */

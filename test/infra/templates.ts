@@ -22,6 +22,7 @@ const VARIANTS = {
     writesFrozen: 'true',
     feedItemsPer3Seconds: '5',
     feedItemsPerMinute: '6',
+    alertSilenceSeconds: '0',
     serviceMapEnabled: 'false',
     stageRate: '3000',
     logRetentionDays: '90',

@@ -118,6 +118,8 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `Der Inhalt der Anfrage darf höchstens ${maxBytes} Bytes groß sein.`,
     invalidIdempotencyKey: ({ invalid }) =>
       `Der Header Idempotency-Key muss einmal angegeben sein, mit 1 bis 255 sichtbaren ASCII-Zeichen und Leerzeichen${invalid ? `: Zeichen ${invalid.position} ist ${invalid.codePoint}` : ''}.`,
+    invalidSource: ({ maxLength }) =>
+      `Der Query-Parameter source muss einmal angegeben sein, mit 1 bis ${maxLength} Buchstaben (A bis Z), Ziffern, Punkten, Unterstrichen oder Bindestrichen.`,
     idempotencyKeyReused: () =>
       'Der Idempotency-Key wurde schon mit einem anderen Inhalt verwendet. Eine neue Anfrage braucht einen neuen.',
     workItemNotFound: ({ workItemId }) => `Das Work Item ${workItemId} existiert nicht.`,
@@ -125,7 +127,8 @@ export const catalog: Catalog = {
       `Das Work Item ${workItemId} hat zu viele Daten, um als gelöscht markiert zu werden. Bitte zuerst kürzen.`,
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
-    contentTypeOfItems: () => 'Der Header Content-Type muss application/json oder application/x-ndjson sein.',
+    contentTypeOfItems: () =>
+      'Der Header Content-Type muss application/json, application/ndjson, application/jsonl oder application/x-ndjson sein.',
     noItemTaken: ({ reasons, more }) =>
       `${reasons.join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
     alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,

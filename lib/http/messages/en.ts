@@ -114,6 +114,8 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
     invalidIdempotencyKey: ({ invalid }) =>
       `The Idempotency-Key header must be given once, as 1 to 255 visible ASCII characters and blanks${invalid ? `: character ${invalid.position} is ${invalid.codePoint}` : ''}.`,
+    invalidSource: ({ maxLength }) =>
+      `The query parameter source must be given once, as 1 to ${maxLength} letters, digits, dots, underscores or hyphens.`,
     idempotencyKeyReused: () =>
       'The Idempotency-Key was already used with another request body. Use a new key for a new request.',
     workItemNotFound: ({ workItemId }) => `Work item ${workItemId} does not exist.`,
@@ -121,7 +123,8 @@ export const catalog: Catalog = {
       `Work item ${workItemId} has too much stored data to be marked deleted. Shorten its data first.`,
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
-    contentTypeOfItems: () => 'The Content-Type header must be application/json or application/x-ndjson.',
+    contentTypeOfItems: () =>
+      'The Content-Type header must be application/json, application/ndjson, application/jsonl or application/x-ndjson.',
     noItemTaken: ({ reasons, more }) =>
       `${reasons.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
     alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,

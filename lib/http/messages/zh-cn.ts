@@ -120,11 +120,14 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `请求体不得超过 ${maxBytes} 字节。`,
     invalidIdempotencyKey: ({ invalid }) =>
       `Idempotency-Key 请求头只能出现一次，且必须是 1 到 255 个可见 ASCII 字符或空格${invalid ? `：第 ${invalid.position} 个字符是 ${invalid.codePoint}` : ''}。`,
+    invalidSource: ({ maxLength }) =>
+      `查询参数 source 只能出现一次，且须由 1 到 ${maxLength} 个英文字母、数字、点、下划线或连字符组成。`,
     idempotencyKeyReused: () => '该 Idempotency-Key 已用于另一个请求体，新的请求请使用新的 Idempotency-Key。',
     workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
-    contentTypeOfItems: () => 'Content-Type 请求头必须是 application/json 或 application/x-ndjson。',
+    contentTypeOfItems: () =>
+      'Content-Type 请求头必须是 application/json、application/ndjson、application/jsonl 或 application/x-ndjson。',
     noItemTaken: ({ reasons, more }) =>
       `${reasons.join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
     alertNotFound: ({ alertId }) => `告警 ${alertId} 不存在。`,

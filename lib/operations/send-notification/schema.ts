@@ -14,6 +14,7 @@ export const sendNotification = {
     'An alert that cannot be read is kept for the operator, and the others are taken; if none can be, the response is `InvalidParameter`. ' +
     'A body has at most 4 MiB. By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
   budgeted: 'alerts',
+  hasSource: true,
   // The most costly bodies take most of a second of a vCPU (`npm run bench -- bodies`).
   memoryMb: 1_769,
   maxBodyBytes: 4 * 2 ** 20,

@@ -65,7 +65,9 @@ it.each<[form: string, body: string, headers?: Record<string, string>]>([
   ['an object with records', ` {"x":{"records":[1]}, "records":[0],"\\u0072ecords" : [ A , B ], "y":"\\"],"} `],
   ['an array', '\r\n[A,\n\tB]'],
   ['a record a line', '\ufeffA\r\n\n \nB\n', NDJSON],
-  ['one of application/x-ndjson, however it is written', 'A\nB', { 'Content-Type': 'Application/X-NDJSON' }],
+  ...['Application/X-NDJSON', 'application/ndjson', 'application/JSONL; charset=utf-8'].map(
+    (type): [string, string, Record<string, string>] => [`one of ${type}`, 'A\nB', { 'Content-Type': type }],
+  ),
 ])('the body may be %s', async (_form, body, headers) => {
   const [a, b] = [alert, { ...alert, title: '[{"records":[' }].map((record) => JSON.stringify(record));
   const { data, sent } = await sendBody(body.replace('A', `${a}`).replace('B', `${b}`), headers);
@@ -185,7 +187,7 @@ it.each<[what: string, body: string, headers: Record<string, string>, code: stri
     '{}',
     { 'Content-Type': 'text/plain' },
     'InvalidContentType',
-    /application\/json or application\/x-ndjson/,
+    /application\/json, .*jsonl or application\/x-ndjson/,
   ],
 ])('a body that is refused as a whole leaves nothing: %s', async (_what, body, headers, code, message) =>
   expect(await sendBody(body, headers)).toMatchObject({
