@@ -42,7 +42,10 @@ const partsOf = ({ source_url, description, labels, annotations }: Content) => (
   ...(Object.keys(annotations).length > 0 && { annotations }),
 });
 
-/** The longest beginning of a text that takes at most so many bytes within JSON. */
+/**
+ * The longest beginning of a text that takes at most so many bytes within JSON. It does not end within a character: half of one, escaped, takes
+ * more bytes than all of it.
+ */
 function beginningOf(text: string, bytes: number): string {
   let [fits, isTooLong] = [0, text.length + 1];
   while (isTooLong - fits > 1) {
@@ -50,8 +53,7 @@ function beginningOf(text: string, bytes: number): string {
     if (bytesOf(text.slice(0, middle)) - '""'.length <= bytes) fits = middle;
     else isTooLong = middle;
   }
-  // It may end within a character.
-  return text.slice(0, fits).replace(/[\ud800-\udbff]$/, '');
+  return text.slice(0, fits);
 }
 
 type TextMap = typeof LABELS.schema | typeof ANNOTATIONS.schema;
