@@ -36,13 +36,13 @@ const NOTES: Readonly<Record<number, readonly string[]>> = {
   ],
 };
 
-/** The schema of a request. Each item that the function checks by itself is a record. */
-function published({ request, itemTexts }: ListedOperation): object {
-  if (itemTexts === undefined) return request;
-  const { [itemTexts]: list, ...others } = request.properties as Record<string, object>;
+/** The schema of a request. Each item that the function checks by itself is a record, unless the operation has a schema for it. */
+function published({ request, budgeted, itemSchema = schemaRef('IngestRecord') }: ListedOperation): object {
+  if (budgeted === undefined) return request;
+  const { [budgeted]: list, ...others } = request.properties as Record<string, object>;
   return {
     ...(request as object),
-    properties: { ...others, [itemTexts]: { ...list, items: schemaRef('IngestRecord') } },
+    properties: { ...others, [budgeted]: { ...list, items: itemSchema } },
   };
 }
 

@@ -42,6 +42,8 @@ export interface Operation {
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /** The list in the body, such as `records`, whose items count against what an account may send to the feed; absent: none do. */
   readonly budgeted?: string;
+  /** The schema of an item of that list in openapi.json, where it is no record. The operation checks each item by itself. */
+  readonly itemSchema?: JSONSchema;
   /**
    * The list in the body, such as `records`, whose items the operation gets as JSON texts, to check them one by one. The body may also be
    * that list alone, or have an item a line (application/x-ndjson).

@@ -92,12 +92,6 @@ const fields = {
     as: 'start_time',
     answer: seconds('When it started'),
   },
-  /** Seconds without a record after which it ends by itself. Absent: it does not. */
-  silent_after_s: {
-    stored: 'state',
-    by: 'records with a key',
-    schema: { type: 'integer', minimum: 60, maximum: 2_592_000 },
-  },
   /** Absent: it is open. */
   ended_at_ms: {
     stored: 'state',
@@ -105,6 +99,12 @@ const fields = {
     schema: AT_MS,
     as: 'end_time',
     answer: seconds('When it ended, 0 while it is open'),
+  },
+  /** The time without a record of the key after which it ends by itself, in seconds. Absent: it never does. */
+  silent_after_s: {
+    stored: 'state',
+    by: 'records with a key',
+    schema: { type: 'integer', minimum: 60, maximum: 2_592_000 },
   },
   /** Absent: in no incident. */
   incident_id: { stored: 'incident', schema: objectId, as: 'incident', answer: incident },

@@ -323,13 +323,13 @@ export interface AlertRecord {
    */
   started_at_ms?: number | bigint;
   /**
-   * from 60 to 2592000
-   */
-  silent_after_s?: number;
-  /**
    * from 1000000000000 to 9999999999999
    */
   ended_at_ms?: number | bigint;
+  /**
+   * from 60 to 2592000
+   */
+  silent_after_s?: number;
   incident_id?: string;
   /**
    * from 1000000000000 to 9999999999999
@@ -514,13 +514,50 @@ export interface FeedResult {
    */
   refused_count?: number;
 }
+/**
+ * An alert as Alertmanager and Grafana send it. What is not listed is ignored
+ */
+export interface NotifiedAlert {
+  /**
+   * `firing` or `resolved`, in any letter case. Absent or empty: `firing`
+   */
+  status?: string;
+  /**
+   * Labels. `severity` tells the severity. One that is null is as if absent
+   */
+  labels?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * `summary` gives the title, `description` the description, the others the annotations. One that is null is as if absent
+   */
+  annotations?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * When it started
+   */
+  startsAt: string;
+  /**
+   * When it ended, if it is resolved
+   */
+  endsAt?: string;
+  /**
+   * The http or https URL where the sender shows the alert
+   */
+  generatorURL?: string;
+  /**
+   * Identifies the alert. Absent or empty: its labels do
+   */
+  fingerprint?: string;
+}
 export interface SendNotificationRequest {
   /**
    * The alerts of the notification
    *
    * @maxItems 25000
    */
-  alerts: unknown[];
+  alerts: NotifiedAlert[];
 }
 export interface AlertListRequest {
   /**
