@@ -3,7 +3,7 @@
  * fails if the file is out of date, another if the schema and the code disagree on a record.
  */
 import { writeFileSync } from 'node:fs';
-import { MAX_DEPTH, MAX_FIELD_NAME, SMALLEST_NUMBER } from '../../lib/ingest/limits.ts';
+import { MAX_DEPTH, MAX_FIELD_NAME, MAX_RECORD_BYTES, SMALLEST_NUMBER } from '../../lib/ingest/limits.ts';
 import { KEYED_ONLY, LINES, type LineSchema } from '../../lib/ingest/lines.ts';
 import { INGEST_KINDS } from '../../lib/model/kinds.ts';
 import { MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION, RESERVED_WORK_ITEM_FIELDS } from '../../lib/model/work-item.ts';
@@ -109,6 +109,7 @@ function recordSchema(kind: string, line: LineSchema): object {
 const schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'A record of the feed',
+  description: `It has at most ${MAX_RECORD_BYTES} bytes in UTF-8, account_id and at_ms not counted.`,
   oneOf: [...INGEST_KINDS.map((kind) => recordSchema(kind, LINES[kind])), recordSchema('host', LINES.retired_host)],
   $defs: DEFINITIONS,
 };

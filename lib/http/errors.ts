@@ -71,7 +71,7 @@ const REFUSALS = {
   serviceMapDisabled: 'ServiceUnavailable' as CodeWith<undefined>,
   methodNotAllowed: 'MethodNotAllowed' as CodeWith<{ allow: string }>,
   // What is wrong with an item that is sent to the feed: reasons of refusals, never a response of their own.
-  itemTooLong: 'InvalidParameter' as CodeWith<{ maxBytes: number }>,
+  itemTooLong: 'InvalidParameter' as CodeWith<{ bytes: number; maxBytes: number }>,
   itemNotJson: 'InvalidParameter' as CodeWith<{ column: number }>,
   itemNotObject: 'InvalidParameter' as CodeWith<undefined>,
   /** `field`: what is nested; absent: the item. Likewise below. */

@@ -40,7 +40,7 @@ export interface Operation {
    * `{ name: 'minute', limit: 30, seconds: 60 }`. Absent: only the usage plan limits calls.
    */
   readonly rateWindows?: readonly [RateWindow, RateWindow];
-  /** The list in the body, such as `records`, whose items count against what an account may send to the feed; absent: none do. */
+  /** The list in the body, such as `records`, whose items count against what an account may send to the feed, once for each KB begun; absent: none do. */
   readonly budgeted?: string;
   /** The schema of an item of that list in openapi.json, where it is no record. The operation checks each item by itself. */
   readonly itemSchema?: JSONSchema;

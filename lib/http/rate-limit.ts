@@ -1,6 +1,6 @@
 import QuickLRU from 'quick-lru';
 import type { Deps } from '../deps.ts';
-import type { Int64 } from '../shared/json.ts';
+import { type Int64, stringifyJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { withSignal } from '../table/client.ts';
 import { all, attribute, expression, isBelow } from '../table/expression.ts';
@@ -169,7 +169,7 @@ export function admissionOf(
 ): Admission | undefined {
   if (budgeted !== undefined) {
     const itemsOf = (body: unknown) => (body as Record<string, readonly unknown[]>)[budgeted] ?? [];
-    const amountOf = (body: unknown) => Math.max(1, itemsOf(body).length);
+    const amountOf = (body: unknown) => itemsOf(body).reduce<number>((sum, item) => sum + kilobytesBegun(item), 0) || 1;
     return { limiter: createRateLimiter(itemBudget(deps.settings), deps), amountOf, refusal: 'tooManyItems' };
   }
   return (
@@ -180,6 +180,10 @@ export function admissionOf(
     }
   );
 }
+
+/** How often an item counts: by its text or, where the operation gets it parsed, by its JSON without blanks. */
+const kilobytesBegun = (item: unknown) =>
+  Math.max(1, Math.ceil(Buffer.byteLength(typeof item === 'string' ? item : stringifyJson(item)) / 1_024));
 
 type BudgetSettings = Pick<Settings, 'feedItemsPer3Seconds' | 'feedItemsPerMinute'>;
 

@@ -15,9 +15,9 @@ import {
   syntaxErrorAt,
 } from '../shared/json.ts';
 import { int64Keyword, withInt64 } from './int64-keyword.ts';
-import { MAX_DEPTH, MAX_FIELD_NAME, MAX_LINE_BYTES, SMALLEST_NUMBER } from './limits.ts';
+import { MAX_DEPTH, MAX_FIELD_NAME, MAX_LINE_BYTES, MAX_RECORD_BYTES, SMALLEST_NUMBER, sizeProblem } from './limits.ts';
 import { KEYED_ONLY, LINES, type LineSchema } from './lines.ts';
-import { fieldProblem, firstProblems, type Problem } from './problems.ts';
+import { fieldProblem, firstProblems, type Problem, tooLong } from './problems.ts';
 
 const ajv = new Ajv({ allErrors: true, messages: false });
 ajv.addKeyword(int64Keyword);
@@ -36,19 +36,23 @@ export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): 
 /** Whether a line has what only the export of an alert with a key has: its id beside its key. */
 export const isExportedAlert = (line: object): boolean => 'alert_id' in line && 'alert_key' in line;
 
-/** The record of a line, if that has no problems. @param kinds those that are accepted */
+/** The record of a line of the feed, if that has no problems. @param kinds those that are accepted */
 export function sentRecordOf<OfKind extends Kind>(
   text: string,
   kinds: readonly OfKind[],
 ): { problems: Problem[]; sent?: SentRecord<OfKind> } {
-  const { problems, line } = parseLine(text, MAX_LINE_BYTES);
-  if (problems.length === 0) problems.push(...problemsOf(line, kinds));
+  const { problems, line } = parseLine(text);
+  if (problems.length === 0) problems.push(...problemsOf(line, kinds, text));
   return problems.length === 0 ? { problems, sent: line as SentRecord<OfKind> } : { problems };
 }
 
-/** Parses a line. The result is what JSON says, of any type, unless there are problems. */
-export function parseLine(text: string, maxBytes: number): { problems: Problem[]; line?: unknown } {
-  if (Buffer.byteLength(text) > maxBytes) return { problems: [{ name: 'itemTooLong', values: { maxBytes } }] };
+/**
+ * Parses a line. The result is what JSON says, of any type, unless there are problems.
+ * @param maxBytes a longer one is not parsed: it is too large a record, even without its account and time
+ */
+export function parseLine(text: string, maxBytes = MAX_LINE_BYTES): { problems: Problem[]; line?: unknown } {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) return { problems: [tooLong(bytes, MAX_RECORD_BYTES)] };
   let line: unknown;
   let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {
@@ -70,16 +74,22 @@ export function isRefusedCall(line: unknown): boolean {
   return kind === undefined && typeof from === 'string' && from.startsWith('/feed/');
 }
 
-/** The first problems of a parsed line; none if it is a record of one of the kinds. */
-export const problemsOf = (line: unknown, kinds: readonly Kind[]): Problem[] => firstProblems(allProblems(line, kinds));
+/**
+ * The first problems of a parsed line; none if it is a record of one of the kinds.
+ * @param queued the line as it is queued; absent: import bounds its size
+ */
+export const problemsOf = (line: unknown, kinds: readonly Kind[], queued?: string): Problem[] =>
+  firstProblems(allProblems(line, kinds, queued));
 
-function* allProblems(line: unknown, kinds: readonly Kind[]): Generator<Problem> {
+function* allProblems(line: unknown, kinds: readonly Kind[], queued?: string): Generator<Problem> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield plain('itemNotObject');
   const { kind, retired, TopicArn } = line as { kind?: Kind; retired?: unknown; TopicArn?: unknown };
   if (isRefusedCall(line)) return yield plain('itemOfRefusedCall');
   if (kind === undefined && TopicArn !== undefined) return yield plain('itemOfSns');
   if (kind === undefined || !kinds.includes(kind))
     return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });
+  const tooLarge = queued === undefined ? undefined : sizeProblem(queued, line);
+  if (tooLarge) return yield tooLarge;
   const isExported = kind === 'alert' && isExportedAlert(line) && kinds.includes('account');
   const schema = isExported ? LINES.exported_alert : schemaOf({ kind, retired });
   const fields = schema.properties as Fields;

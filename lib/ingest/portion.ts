@@ -9,10 +9,8 @@ import type { Queues } from './queues.ts';
 import type { IngestRecord } from './records.ts';
 import { byRow, writeAllButRefused } from './write-records.ts';
 
-/** Maximum number of rows that are written concurrently. One of a large record takes a hundred times the memory of its text. */
-const CONCURRENCY = { small: 32, large: 2 } as const;
-/** Characters of a large record. */
-const LARGE = 8_192;
+/** Maximum number of rows that are written concurrently. One takes a hundred times the memory of its record's text. */
+const CONCURRENCY = 32;
 /** How many of the accounts that a refused text names are looked up, each by a read. */
 const MAX_NAMED = 20;
 
@@ -63,9 +61,6 @@ export class Portion {
   }
 
   async writeRows(records: readonly IngestRecord[]): Promise<void> {
-    const { small = [], large = [] } = Object.groupBy(byRow(records), (ofRow) =>
-      ofRow.some((record) => this.#lineOf(record).text.length >= LARGE) ? 'large' : 'small',
-    );
     const write = (ofRow: readonly IngestRecord[]) =>
       this.#attempt(ofRow, async (table) => {
         const { isChanged, refused } = await writeAllButRefused(table, ofRow);
@@ -74,8 +69,7 @@ export class Portion {
         if (!isChanged) this.counts.late += written;
         for (const record of refused) refuse(this.#lineOf(record), 'DynamoDB cannot store it');
       });
-    await forEach(small, write, { concurrency: CONCURRENCY.small });
-    await forEach(large, write, { concurrency: CONCURRENCY.large });
+    await forEach(byRow(records), write, { concurrency: CONCURRENCY });
   }
 
   /** Sends what was refused to its queue. A text that may be of an erased account is dropped, even if it is no JSON. */

@@ -12,6 +12,11 @@ export const fieldProblem = (fieldError: FieldError): Problem => ({
   values: { fieldErrors: [fieldError] },
 });
 
+export const tooLong = (bytes: number, maxBytes: number): Problem => ({
+  name: 'itemTooLong',
+  values: { bytes, maxBytes },
+});
+
 const textIn = (catalog: Catalog, problem: Problem) =>
   explained(catalog, problem)
     .replace(/[.。]$/, '')

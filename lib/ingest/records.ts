@@ -4,7 +4,6 @@ import { INGEST_KINDS, type IngestKind, type Orders, type SentRecord } from '../
 import { type Order, type Origin, orderOf, timeOf } from '../model/order.ts';
 import type { Int64 } from '../shared/json.ts';
 import { parseLine, problemsOf, schemaOf, sentRecordOf } from './check-line.ts';
-import { MAX_LINE_BYTES, MAX_RECORD_BYTES } from './limits.ts';
 import type { Problem } from './problems.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
@@ -42,25 +41,22 @@ export function lineOf(
   sent: string,
   { accountId, sentMs }: { accountId: Int64; sentMs: number },
 ): { problems: Problem[] } | { line: string } {
-  const { problems, line: given } = parseLine(sent, MAX_RECORD_BYTES);
+  const { problems, line: given } = parseLine(sent);
   if (problems.length > 0) return { problems };
+  if (!isObject(given)) return { problems: problemsOf(given, INGEST_KINDS) };
   const added = { account_id: accountId, at_ms: sentMs };
-  const record = isObject(given) ? { ...added, ...given } : given;
-  problems.push(...problemsOf(record, INGEST_KINDS));
+  const record: object = { ...added, ...given };
+  const members = Object.entries(added).map(([name, value]) => (name in given ? '' : `"${name}":${value},`));
+  // A line feed would end the line. Valid JSON has none within a text.
+  const text = escapedForSqs(sent).replaceAll('\n', ' ');
+  const line = `{${members.join('')}${text.slice(text.indexOf('{') + 1)}`;
+  problems.push(...problemsOf(record, INGEST_KINDS, line));
   if (problems.length > 0) return { problems };
   const checked = record as SentRecord<IngestKind>;
   if (BigInt(checked.account_id) !== BigInt(accountId))
     problems.push({ name: 'accountDiffers', values: { accountId: String(accountId) } });
   const ahead = timeAhead(checked, sentMs, MAX_CLOCK_AHEAD_MS - CLOCK_MARGIN_MS);
   if (ahead) problems.push(ahead);
-  const members = Object.entries(added).map(([name, value]) =>
-    name in (given as object) ? '' : `"${name}":${value},`,
-  );
-  // A line feed would end the line. Valid JSON has none within a text.
-  const text = escapedForSqs(sent).replaceAll('\n', ' ');
-  const line = `{${members.join('')}${text.slice(text.indexOf('{') + 1)}`;
-  if (Buffer.byteLength(line) > MAX_LINE_BYTES)
-    problems.push({ name: 'itemTooLong', values: { maxBytes: MAX_LINE_BYTES } });
   return problems.length > 0 ? { problems } : { line };
 }
 

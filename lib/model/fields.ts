@@ -1,11 +1,12 @@
 /** How the fields of a kind of record are declared, each field once, and what follows from a declaration. */
 import type { JSONSchema } from 'json-schema-to-ts';
-import type { TypeOf } from '../shared/json.ts';
+import { type TypeOf, text } from '../shared/json.ts';
 
 /** Unix milliseconds of 13 digits, from 2001 to 2286: a smaller number may be in seconds, a larger one in microseconds. */
 export const AT_MS = { type: 'integer', format: 'int64', minimum: 10 ** 12, maximum: 10 ** 13 - 1 } as const;
 /** Unix seconds up to the year 5138: a larger number is taken for milliseconds that were sent by mistake. */
 export const UNIX_SECONDS = { type: 'integer', format: 'int64', minimum: 0, maximum: 99_999_999_999 } as const;
+export const reasonCodes = { type: 'array', items: text, maxItems: 128 } as const;
 
 /** Attributes that are written together: by a record that is later than the last one that wrote them. */
 export interface Group {

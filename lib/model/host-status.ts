@@ -1,6 +1,6 @@
 /** What a host last reported of its graph and its health. A report may have only some of the fields. */
-import { codes, flag, hostId, natural } from '../shared/json.ts';
-import { AT_MS, type Field, type RowOf } from './fields.ts';
+import { flag, hostId, natural } from '../shared/json.ts';
+import { AT_MS, type Field, type RowOf, reasonCodes } from './fields.ts';
 
 const groups = {
   /** Any report writes it. */
@@ -20,7 +20,7 @@ const fields = {
   snapshot_truncated: { stored: 'snapshot', default: false, schema: flag },
   snapshot_degraded: { stored: 'snapshot', default: false, schema: flag },
   health_at_ms: { stored: 'health', schema: AT_MS, read: natural },
-  reason_codes: { stored: 'report', schema: codes },
+  reason_codes: { stored: 'report', schema: reasonCodes },
 } as const satisfies Record<string, Field<keyof typeof groups>>;
 
 export const hostStatus = { groups, fields } as const;

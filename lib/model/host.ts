@@ -1,6 +1,6 @@
 /** What the inventory knows of a host. */
-import { codes, flag, hostId, natural, text } from '../shared/json.ts';
-import type { Field, RowOf } from './fields.ts';
+import { flag, hostId, natural, text } from '../shared/json.ts';
+import { type Field, type RowOf, reasonCodes } from './fields.ts';
 
 /** A week. */
 const MAX_INTERVAL_MS = 604_800_000;
@@ -20,7 +20,7 @@ const fields = {
     read: { ...natural, minimum: 1 },
   },
   snapshot_ready: { stored: 'row', required: true, schema: flag },
-  reason_codes: { stored: 'row', schema: codes },
+  reason_codes: { stored: 'row', schema: reasonCodes },
   /** A record with `true` removes the rows of the host. */
   retired: { stored: false, schema: flag },
 } as const satisfies Record<string, Field<keyof typeof groups>>;

@@ -220,7 +220,6 @@ export type TypeOf<Schema extends JSONSchema> = FromSchema<Schema, { deserialize
 export const text = { type: 'string' } as const;
 export const flag = { type: 'boolean' } as const;
 export const natural = { type: 'integer', format: 'int64', minimum: 0 } as const;
-export const codes = { type: 'array', items: text } as const;
 export const objectId = { type: 'string', format: 'objectid', pattern: '^[0-9a-fA-F]{24}$' } as const;
 /** Stored in place of an incident's id where an alert is in none. */
 export const NO_INCIDENT = '0'.repeat(24);
@@ -230,4 +229,4 @@ export const hostId = { type: 'string', minLength: 1, maxLength: 256 } as const;
 export const int64Field = (description: string) => ({ type: 'integer', format: 'int64', description }) as const;
 export const textField = (description: string) => ({ ...text, description }) as const;
 export const flagField = (description: string) => ({ ...flag, description }) as const;
-export const textsField = (description: string) => ({ ...codes, description }) as const;
+export const textsField = (description: string) => ({ type: 'array', items: text, description }) as const;

@@ -19,9 +19,9 @@ export type SettingSpec =
 export const SETTINGS = {
   /** Largest request body, decoded. The entry of a larger merge would not fit into one row. */
   maxBodyBytes: { env: 'MAX_BODY_BYTES', type: 'integer', default: 256 * 1024, min: 1024, max: 384 * 1024 },
-  /** How many records and alerts an account may send to the feed over HTTPS in 3 seconds, and in a minute. */
+  /** How many records and alerts an account may send to the feed over HTTPS in 3 seconds, and in a minute: each counts once for each KB begun. */
   feedItemsPer3Seconds: { env: 'FEED_ITEMS_PER_3_SECONDS', type: 'integer', default: 20_000, min: 1, max: 1_000_000 },
-  feedItemsPerMinute: { env: 'FEED_ITEMS_PER_MINUTE', type: 'integer', default: 120_000, min: 1, max: 20_000_000 },
+  feedItemsPerMinute: { env: 'FEED_ITEMS_PER_MINUTE', type: 'integer', default: 60_000, min: 1, max: 20_000_000 },
   /** Seconds without a notification after which an alert of Alertmanager ends by itself; 0: it does not. The bounds are those of `silent_after_s`. */
   alertSilenceSeconds: {
     env: 'ALERT_SILENCE_SECONDS',

@@ -46,7 +46,7 @@ it('the description of a function, the summary of an operation, has at least 16 
 const DEFAULTS = {
   MAX_BODY_BYTES: '262144',
   FEED_ITEMS_PER_3_SECONDS: '20000',
-  FEED_ITEMS_PER_MINUTE: '120000',
+  FEED_ITEMS_PER_MINUTE: '60000',
   ALERT_SILENCE_SECONDS: '86400',
   WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',

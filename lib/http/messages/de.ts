@@ -151,12 +151,12 @@ export const catalog: Catalog = {
       `Zu viele Anfragen: höchstens ${limit} pro ${windowSeconds === 1 ? 'Sekunde' : `${windowSeconds} Sekunden`}. ` +
       'Bitte nach der Zeit im Header Retry-After erneut versuchen.',
     tooManyItems: ({ limit, windowSeconds }) =>
-      `Zu viele Datensätze und Alerts: Dieses Konto darf höchstens ${limit} pro ${windowSeconds} Sekunden senden. Von dieser Anfrage wurde nichts übernommen. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
+      `Zu viele Datensätze und Alerts: Dieses Konto darf höchstens ${limit} pro ${windowSeconds} Sekunden senden; jeder zählt einmal je angefangenem KB. Von dieser Anfrage wurde nichts übernommen. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
     writesFrozen: () =>
       'Änderungen sind wegen Wartung ausgesetzt, Lesen geht weiter. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
     serviceMapDisabled: () => 'Die Service Map ist in dieser Installation nicht eingeschaltet.',
     methodNotAllowed: ({ allow }) => `Dieser Pfad nimmt nur ${allow} an.`,
-    itemTooLong: ({ maxBytes }) => `darf höchstens ${maxBytes} Bytes groß sein.`,
+    itemTooLong: ({ bytes, maxBytes }) => `darf höchstens ${maxBytes} Bytes groß sein, hat aber ${bytes}.`,
     itemNotJson: ({ column }) => `muss gültiges JSON sein: Fehler in Spalte ${column}.`,
     itemNotObject: () => 'muss ein JSON-Objekt sein.',
     itemTooDeep: ({ field, levels }) => `${subject(field)}darf höchstens ${levels} Ebenen tief verschachtelt sein.`,

@@ -147,12 +147,12 @@ export const catalog: Catalog = {
       `Too many requests: at most ${limit} per ${windowSeconds === 1 ? 'second' : `${windowSeconds} seconds`}. ` +
       'Try again after the time in the Retry-After header.',
     tooManyItems: ({ limit, windowSeconds }) =>
-      `Too many records and alerts: this account may send at most ${limit} per ${windowSeconds} seconds. None of this request was taken. Try again after the time in the Retry-After header.`,
+      `Too many records and alerts: this account may send at most ${limit} per ${windowSeconds} seconds, each counted once for each KB begun. None of this request was taken. Try again after the time in the Retry-After header.`,
     writesFrozen: () =>
       'Changes are suspended for maintenance; reading goes on. Try again after the time in the Retry-After header.',
     serviceMapDisabled: () => 'The service map is not enabled on this deployment.',
     methodNotAllowed: ({ allow }) => `This path accepts ${allow} only.`,
-    itemTooLong: ({ maxBytes }) => `must be at most ${maxBytes} bytes.`,
+    itemTooLong: ({ bytes, maxBytes }) => `must be at most ${maxBytes} bytes: it has ${bytes}.`,
     itemNotJson: ({ column }) => `must be valid JSON: it has a syntax error at column ${column}.`,
     itemNotObject: () => 'must be a JSON object.',
     itemTooDeep: ({ field, levels }) => `${subject(field)}must not be nested deeper than ${levels} levels.`,

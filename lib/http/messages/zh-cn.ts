@@ -147,11 +147,11 @@ export const catalog: Catalog = {
     tooFrequent: ({ limit, windowSeconds }) =>
       `请求过于频繁：每${windowSeconds === 1 ? '' : ` ${windowSeconds} `}秒最多 ${limit} 次。请按 Retry-After 响应头等待后重试。`,
     tooManyItems: ({ limit, windowSeconds }) =>
-      `记录和告警过多：此账户每 ${windowSeconds} 秒最多发送 ${limit} 条。此请求未被接收。请按 Retry-After 响应头等待后重试。`,
+      `记录和告警过多：此账户每 ${windowSeconds} 秒最多发送 ${limit} 条，每条按每 1 KB 计一次（不足 1 KB 按 1 KB 计）。此请求未被接收。请按 Retry-After 响应头等待后重试。`,
     writesFrozen: () => '系统维护中，暂停修改，读取不受影响。请按 Retry-After 响应头等待后重试。',
     serviceMapDisabled: () => '此部署未启用服务地图。',
     methodNotAllowed: ({ allow }) => `该路径只支持 ${allow} 方法。`,
-    itemTooLong: ({ maxBytes }) => `不得超过 ${maxBytes} 字节。`,
+    itemTooLong: ({ bytes, maxBytes }) => `不得超过 ${maxBytes} 字节，实际为 ${bytes} 字节。`,
     itemNotJson: ({ column }) => `必须是格式正确的 JSON：第 ${column} 列有误。`,
     itemNotObject: () => '必须是 JSON 对象（object）。',
     itemTooDeep: ({ field, levels }) => `${subject(field)}嵌套不得超过 ${levels} 层。`,

@@ -38,7 +38,7 @@ export const sendNotification = {
     'A webhook receiver. The key of an alert is `source` and its fingerprint, or its labels: it stays open until a notification says that ' +
     'it is resolved or, by default, none has named it for a day. Its title is its summary, `alertname`, description or labels. ' +
     'An alert that cannot be read is kept for the operator, and the others are taken; if none can be, the response is `InvalidParameter`. ' +
-    'A body has at most 4 MiB. By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
+    'A body has at most 4 MiB. By default an account may send 20,000 records and alerts in 3 seconds, and 60,000 in a minute, each counted once for each KB begun.',
   budgeted: 'alerts',
   itemSchema: notifiedAlert,
   hasSource: true,

@@ -10,12 +10,12 @@ export const sendRecords = {
   description:
     'Requires the permission Feed Write (`feed`).\n\n' +
     'The records of feed.schema.json, of this account: `account_id` may be left out, and `at_ms` is by default the arrival of the call. ' +
-    'The body may also be the array alone or, with `Content-Type: application/x-ndjson`, have a record a line. A record has at most 64,000 bytes. ' +
+    'The body may also be the array alone or, with `Content-Type: application/x-ndjson`, have a record a line. A record has at most 8,192 bytes, `account_id` and `at_ms` not counted. ' +
     'The records that can be taken are taken; the others are kept for the operator, and the response names the first ten. ' +
     'If none can be taken, the response is `InvalidParameter`. Once taken, they are applied within seconds. ' +
     'After a 503, which may come although they are taken, send them again with the same `at_ms`: then repeated records change nothing. ' +
     'Without `at_ms` each call makes them newer, so that a repetition may undo records that came between. ' +
-    'By default an account may send 20,000 records and alerts in 3 seconds, and 120,000 in a minute.',
+    'By default an account may send 20,000 records and alerts in 3 seconds, and 60,000 in a minute, each counted once for each KB begun.',
   budgeted: 'records',
   itemTexts: 'records',
   request: {

@@ -1,6 +1,6 @@
 import { isExportedAlert, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
-import { textOf } from '../../../lib/ingest/problems.ts';
+import { textOf, tooLong } from '../../../lib/ingest/problems.ts';
 import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { ingestRecord } from '../../../lib/ingest/records.ts';
 import type { Orders } from '../../../lib/model/kinds.ts';
@@ -13,7 +13,7 @@ import { readAccount } from '../accounts/accounts.ts';
 import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin.ts';
 import { printable } from '../text/printable.ts';
 import { takeOrders } from './exported-orders.ts';
-import { MAX_EXPORTED_LINE_BYTES } from './lines.ts';
+import type { Line } from './lines.ts';
 
 export interface DataProblem {
   /** Number of the line, from 1. */
@@ -51,11 +51,11 @@ const isIngestRecord = (sent: SentRecord): sent is SentRecord<IngestKind> =>
 
 /** The record of a line, and the orders of its row if an export has written it. */
 function importedOf(text: string): { problems: string[]; sent?: SentRecord; orders?: Orders } {
-  const parsed = parseLine(text, MAX_EXPORTED_LINE_BYTES);
+  const parsed = parseLine(text, Number.POSITIVE_INFINITY);
   if (parsed.problems.length > 0) return { problems: parsed.problems.map(textOf) };
   const taken = takeOrders(parsed.line);
-  if (!taken.orders && Buffer.byteLength(text) > MAX_LINE_BYTES)
-    return { problems: [textOf({ name: 'itemTooLong', values: { maxBytes: MAX_LINE_BYTES } })] };
+  const bytes = Buffer.byteLength(text);
+  if (!taken.orders && bytes > MAX_LINE_BYTES) return { problems: [textOf(tooLong(bytes, MAX_LINE_BYTES))] };
   const problems = [...problemsOf(taken.line, KINDS).map(textOf), ...taken.problems];
   if (problems.length === 0 && isExportedAlert(taken.line as object) && !taken.orders?.key_order)
     problems.push('key_order must be as export writes it, since the line has alert_id beside alert_key');
@@ -74,8 +74,8 @@ export interface CheckedLine {
   readonly record?: IngestRecord;
 }
 
-/** Lines of data; undefined in place of one that is not UTF-8. */
-export type Lines = AsyncIterable<string | undefined> | Iterable<string | undefined>;
+/** Lines of data. */
+export type Lines = AsyncIterable<Line> | Iterable<Line>;
 
 /** What a check needs besides the lines. */
 export interface CheckOptions {
@@ -103,8 +103,8 @@ export async function checkData(
   for await (const text of lines) {
     number += 1;
     const report = (problem: string) => problems.push({ line: number, problem });
-    if (text === undefined) report('is not valid UTF-8');
-    if (text === undefined || text.trim() === '') continue;
+    if (typeof text !== 'string') report(text.problem);
+    if (typeof text !== 'string' || text.trim() === '') continue;
     const { sent, orders, problems: found } = importedOf(text);
     found.forEach(report);
     if (!sent) continue;

@@ -31,6 +31,10 @@ const filled =
     return `${start}${units.join(',')}${end}`;
   };
 
+/** Records, each as large as they may be, by default. */
+const recordsOf = (start: string, unit: string | ((index: number) => string), end: string, bytes = 8_192): BodyOf =>
+  filled('{"records":[', filled(start, unit, end)(bytes), ']}');
+
 /** One unit repeated without separators, to the last byte. */
 const repeated =
   (start: string, unit: string, end: string): BodyOf =>
@@ -38,6 +42,7 @@ const repeated =
     start + unit.repeat((bytes - Buffer.byteLength(start + end)) / Buffer.byteLength(unit)) + end;
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+const ITEM = '{"kind":"work_item","work_item_id":"w","version":1,"title":"t",';
 const EMPTY = '{}';
 const ESCAPE = '\\u0001';
 
@@ -90,29 +95,12 @@ const OWN: Readonly<Record<string, Readonly<Record<string, BodyOf>>>> = {
     alerts: filled('{"records":[', (index) => `{"kind":"alert","alert_key":"${index}","title":"t"}`, ']}', {
       most: 1_000,
     }),
-    'work items of 60 KB with short names': filled(
-      '{"records":[',
-      (index) =>
-        filled(
-          `{"kind":"work_item","work_item_id":"${index}","version":1,"title":"t",`,
-          (at) => `"${at.toString(36)}":0`,
-          '}',
-        )(60_000),
-      ']}',
-    ),
-    'work items of numbers 1e18': filled(
-      '{"records":[',
-      (index) =>
-        filled(`{"kind":"work_item","work_item_id":"${index}","version":1,"title":"t","x":[`, '1e18', ']}')(12_000),
-      ']}',
-    ),
-    'an alert with unknown fields': filled(
-      '{"records":[{"kind":"alert",',
-      (index) => `"${index.toString(36)}":0`,
-      '}]}',
-    ),
-    'an alert with names that cannot be stored': filled('{"records":[{"kind":"work_item","x":[', '{"":0}', ']}]}'),
-    'half surrogate pairs': filled('{"records":[{"kind":"work_item","x":[', '"\\ud800"', ']}]}'),
+    'work items with short names': recordsOf(ITEM, (index) => `"n${index.toString(36)}":0`, '}'),
+    'work items of numbers 1e18': recordsOf(`${ITEM}"x":[`, '1e18', ']}'),
+    'work items of numbers 1e18, which are too large': recordsOf(`${ITEM}"x":[`, '1e18', ']}', 60_000),
+    'alerts with unknown fields': recordsOf('{"kind":"alert",', (index) => `"${index.toString(36)}":0`, '}'),
+    'work items with names that cannot be stored': recordsOf('{"kind":"work_item","x":[', '{"":0}', ']}'),
+    'half surrogate pairs': recordsOf('{"kind":"work_item","x":[', '"\\ud800"', ']}'),
   },
   sendNotification: {
     'alerts that are numbers': filled('{"alerts":[', '0', ']}'),

@@ -109,6 +109,9 @@ export interface HostRecord {
    */
   report_interval_ms?: number | bigint;
   snapshot_ready: boolean;
+  /**
+   * @maxItems 128
+   */
   reason_codes?: string[];
   retired?: boolean;
 }
@@ -141,6 +144,9 @@ export interface HostStatusRecord {
    * from 1000000000000 to 9999999999999
    */
   health_at_ms?: number | bigint;
+  /**
+   * @maxItems 128
+   */
   reason_codes?: string[];
 }
 /**
@@ -357,6 +363,9 @@ export interface RetiredHostRecord {
    */
   report_interval_ms?: number | bigint;
   snapshot_ready?: boolean;
+  /**
+   * @maxItems 128
+   */
   reason_codes?: string[];
   retired: boolean;
 }

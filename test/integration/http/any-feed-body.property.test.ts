@@ -38,7 +38,7 @@ const BAD = [
     `{"kind":"member","account_id":${BigInt(account) + 1n},"member_id":1,"name":"n"}`,
     '{"kind":"account","name":"n"}',
   ],
-  `{"kind":"work_item","work_item_id":"w","version":1,"title":"${'x'.repeat(64_000)}"}`,
+  `{"kind":"work_item","work_item_id":"w","version":1,"title":"${'x'.repeat(8_192)}"}`,
   `{"kind":"work_item","work_item_id":"w","version":1,"title":"t","x":${'['.repeat(40)}${']'.repeat(40)}}`,
 ];
 const ALERT = { startsAt: '2026-11-20T08:30:00Z', labels: { alertname: 'A', x: 'y' }, fingerprint: 'f' };

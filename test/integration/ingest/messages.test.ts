@@ -5,6 +5,7 @@ import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { changeAccount } from '../../../packages/admin/accounts/accounts.ts';
 import { connectionLost } from '../../support/faults.ts';
+import { inventory } from '../../support/fleet.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
 import { stored } from '../../support/service.ts';
@@ -36,17 +37,25 @@ describe('a line', () => {
   const report = { kind: 'host_status', host_id: 'h' };
   const item = { kind: 'work_item', work_item_id: 'w', version: 1, title: 't' };
   const NAME = /must not contain field names/;
+  const host = { kind: 'host', host_id: 'h', ...inventory() };
+  const CODES = /^reason_codes must be an array of at most 128 items, each a string$/;
+  const codes = (count: number) => ({ reason_codes: Array(count).fill('') });
+  const large = { ...item, notes: 'x'.repeat(8_193 - JSON.stringify({ ...item, notes: '' }).length) };
   const nested = (levels: number) => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
   it.each<[string, object | string, RegExp]>([
     ['is no JSON', '{"kind":', /^must be valid JSON: it has a syntax error at column 9$/],
     ['has no kind, and an object that no text can be made of', { from: { toString: 1 } }, /^kind is required/],
+    ['has an account that no text can be made of', { ...member, account_id: { toString: 1 } }, /^account_id must be/],
     ['gives access', { kind: 'account', name: 'n', permissions: [] }, /kind must be one of member, host, host_status/],
     ['is of no existing account', { ...member, account_id: 999_999_999 }, /account 999999999 does not exist/],
     ['is in seconds', { ...member, at_ms: 1_795_000_000 }, /at_ms .*milliseconds, and 1795000000 is in seconds/],
     ['is in microseconds', { ...member, at_ms: NOW * 1_000 }, /^at_ms must be an integer from 1000000000000 to/],
     ['is of the future', { ...member, at_ms: NOW + 300_001 }, /^at_ms is 300001 ms after/],
     ['reports in seconds', { ...report, observed_at_ms: 1 }, /observed_at_ms .*and 1 is in seconds/],
-    ['has more than 64 KB', { ...item, title: 'é'.repeat(32_768) }, /^must be at most 65536 bytes$/],
+    ['has more than 8,192 bytes', large, /^must be at most 8192 bytes: it has 8193$/],
+    ['is too long to be parsed', 'é'.repeat(40_000), /^must be at most 8192 bytes: it has 80000$/],
+    ['has 129 reason codes of a report', { ...report, ...codes(129) }, CODES],
+    ['has 129 reason codes of a host', { ...host, ...codes(129) }, CODES],
     ['has a field whose name is half a surrogate pair', { ...item, '\ud800': 1 }, NAME],
     ['has a field __proto__', '{"kind":"member","account_id":1,"member_id":1,"name":"n","\\u005f_proto__":1}', NAME],
     ['is nested very deeply', '['.repeat(60_000), /must not be nested deeper than 31/],
@@ -67,12 +76,13 @@ describe('a line', () => {
     expect(ingest.refused[0]?.reason?.split('; ').map(({ length }) => length)).toEqual(Array(10).fill(200));
   });
 
-  it('may have 31 levels, a field name of 128 characters, and the times of its sender', async () => {
+  it('may have 128 reason codes, 31 levels, a field name of 128 characters, and the times of its sender', async () => {
     const { ingest, account } = await newTenant();
     const more = { deep: nested(30), ['😀'.repeat(128)]: 1, at_ms: 10 ** 12, deleted_at_ms: NOW + 300_000 };
     await ingest.send(
       { account_id: account, ...item, ...more },
-      { account_id: account, ...report, received_at_ms: NOW + 300_000 },
+      { account_id: account, ...report, ...codes(128), received_at_ms: NOW + 300_000 },
+      { account_id: account, ...host, ...codes(128) },
     );
     expect(ingest.refused).toEqual([]);
   });

@@ -422,14 +422,14 @@ it('a notification may have 4 MiB, and no byte more', async () => {
 });
 
 it('lines are divided into messages that the queue takes', () => {
-  const [line, limit] = ['x'.repeat(60_000), 2 ** 20 - 16 * 1024];
-  const messages = messagesOf([...Array(40).fill(line), ...Array(1_500).fill('{}')]);
+  const [line, limit] = ['x'.repeat(8_200), 2 ** 20 - 16 * 1024];
+  const messages = messagesOf([...Array(300).fill(line), ...Array(1_500).fill('{}')]);
   for (const message of messages) {
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(limit);
     expect(message.split('\n').length).toBeLessThanOrEqual(MAX_RECORDS);
   }
   expect(messages.length).toBeLessThan(8);
   const lines = messages.join('\n').split('\n');
-  expect(lines.filter((found) => found === line)).toHaveLength(40);
+  expect(lines.filter((found) => found === line)).toHaveLength(300);
   expect(lines.filter((found) => found === '{}')).toHaveLength(1_500);
 });

@@ -43,7 +43,7 @@ const VALUES: Explanations = {
   writesFrozen: undefined,
   serviceMapDisabled: undefined,
   methodNotAllowed: { allow: 'POST' },
-  itemTooLong: { maxBytes: 64_000 },
+  itemTooLong: { bytes: 9_000, maxBytes: 8_192 },
   itemNotJson: { column: 23 },
   itemNotObject: undefined,
   itemTooDeep: { field: 'notes', levels: 31 },

@@ -11,7 +11,7 @@ const DEFAULTS = {
     standby: false,
     quiet: false,
   },
-  ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 120_000, alertSilenceSeconds: 86_400 },
+  ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 60_000, alertSilenceSeconds: 86_400 },
 };
 
 it('the settings have the values of the environment, and defaults for what is absent or empty', () => {

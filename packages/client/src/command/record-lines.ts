@@ -25,7 +25,9 @@ export interface Batch {
 }
 
 /** Bounds of the service: maximum bytes of a record, and its nesting levels. */
-const MAX_RECORD = { bytes: 64_000, levels: 31 };
+const MAX_RECORD = { bytes: 8_192, levels: 31 };
+/** Bytes that `account_id` and `at_ms` may take beside these. The service counts exactly. */
+const NOT_COUNTED = 64;
 /** Bounds of the service for a call, less what the body has besides its records. */
 const MAX_BATCH = { records: 1_000, bytes: 256 * 1_024 - 20, values: 99_000 };
 
@@ -45,7 +47,7 @@ async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<[numbe
       from = index + 1;
     }
     // More is not needed to see that it is too long.
-    if (begun.length <= MAX_RECORD.bytes) begun = Buffer.concat([begun, chunk.subarray(from)]);
+    if (begun.length <= 2 * MAX_RECORD.bytes) begun = Buffer.concat([begun, chunk.subarray(from)]);
     yield undefined;
   }
 }
@@ -64,13 +66,12 @@ function recordOf(bytes: Buffer, atMs: number): string | undefined {
   if (bytes.length > 2 * MAX_RECORD.bytes) throw new Error(tooLong); // with its blanks
   const text = decoded(bytes).trim();
   if (text === '') return undefined;
-  if (Buffer.byteLength(text) > MAX_RECORD.bytes) throw new Error(tooLong);
   const record = parsed(text);
   if (typeof record !== 'object' || record === null || Array.isArray(record)) throw new Error('is no JSON object');
   // The text stays as it is, since parsing rounds numbers.
   const comma = Object.keys(record).length === 0 ? '' : ',';
   const timed = Object.hasOwn(record, 'at_ms') ? text : `{"at_ms":${atMs}${comma}${text.slice(1)}`;
-  if (Buffer.byteLength(timed) > MAX_RECORD.bytes) throw new Error(`${tooLong} with the at_ms that it lacks`);
+  if (Buffer.byteLength(timed) > MAX_RECORD.bytes + NOT_COUNTED) throw new Error(tooLong);
   if (levelsOf(timed) > MAX_RECORD.levels) throw new Error(`has more than ${MAX_RECORD.levels} levels`);
   return timed;
 }

@@ -33,9 +33,9 @@ export const section: OperationSection = {
       expect([accepted, refused_count]).toEqual([1, 11]);
       expect(refused.map(({ index }: { index: number }) => index)).toEqual([0, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }),
-    'A record has at most 64,000 bytes, and no member __proto__': async (api) => {
+    'A record has at most 8,192 bytes, and no member __proto__': async (api) => {
       for (const [raw, named] of [
-        [`[{"kind":"member"${' '.repeat(64_000)}}]`, '64000'],
+        [`[{"kind":"member"${' '.repeat(8_192)}}]`, '8192'],
         ['[{"kind":"member","__proto__":1}]', '__proto__'],
       ] as const)
         invalid(await api.call(PATH, undefined, { raw }), named);
