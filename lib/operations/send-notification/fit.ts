@@ -24,13 +24,14 @@ interface Content {
 export function fitted(record: object, content: Content): object {
   const whole = { ...record, ...partsOf(content) };
   if (bytesOf(whole) <= MAX_RECORD_BYTES) return whole;
-  let kept: Content = { source_url: content.source_url, description: '', labels: {}, annotations: {} };
-  const room = () => MAX_RECORD_BYTES - bytesOf({ ...record, ...kept });
-  if (room() < 0) kept = { ...kept, source_url: undefined };
-  kept = { ...kept, description: beginningOf(content.description, room()) };
-  kept = { ...kept, labels: textsWithin(content.labels, room(), messageText).texts };
-  kept = { ...kept, annotations: textsWithin(content.annotations, room(), messageText).texts };
-  return { ...record, ...partsOf(kept) };
+  const roomBeside = (source_url: string | undefined) =>
+    MAX_RECORD_BYTES - bytesOf({ ...record, source_url, description: '', labels: {}, annotations: {} });
+  const source_url = roomBeside(content.source_url) < 0 ? undefined : content.source_url;
+  const description = beginningOf(content.description, roomBeside(source_url));
+  const labels = textsWithin(content.labels, description.room, messageText);
+  const annotations = textsWithin(content.annotations, labels.room, messageText);
+  const parts = { source_url, description: description.text, labels: labels.texts, annotations: annotations.texts };
+  return { ...record, ...partsOf(parts) };
 }
 
 const bytesOf = (value: unknown) => Buffer.byteLength(messageText(value));
@@ -42,18 +43,18 @@ const partsOf = ({ source_url, description, labels, annotations }: Content) => (
   ...(Object.keys(annotations).length > 0 && { annotations }),
 });
 
+/** Texts of JSON that end within an escape match without it. */
+const WHOLE_CHARACTERS = /^(?:[^\\]|\\u.{4}|\\[^u])*/;
+
 /**
- * The longest beginning of a text that takes at most so many bytes within JSON. It does not end within a character: half of one, escaped, takes
- * more bytes than all of it.
+ * The longest beginning of a text that takes at most so many bytes within JSON, and the bytes that remain. It reads the text once: a notification
+ * may be of millions of characters that take an escape.
  */
-function beginningOf(text: string, bytes: number): string {
-  let [fits, isTooLong] = [0, text.length + 1];
-  while (isTooLong - fits > 1) {
-    const middle = Math.floor((fits + isTooLong) / 2);
-    if (bytesOf(text.slice(0, middle)) - '""'.length <= bytes) fits = middle;
-    else isTooLong = middle;
-  }
-  return text.slice(0, fits);
+function beginningOf(text: string, bytes: number): { text: string; room: number } {
+  const json = messageText(text).slice(1, -1);
+  const { read } = new TextEncoder().encodeInto(json, new Uint8Array(bytes));
+  const [beginning = ''] = WHOLE_CHARACTERS.exec(json.slice(0, read)) ?? [];
+  return { text: JSON.parse(`"${beginning}"`), room: bytes - Buffer.byteLength(beginning) };
 }
 
 type TextMap = typeof LABELS.schema | typeof ANNOTATIONS.schema;
