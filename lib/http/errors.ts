@@ -42,6 +42,7 @@ const REFUSALS = {
   invalidIdempotencyKey: 'InvalidParameter' as CodeWith<{
     invalid: { position: number; codePoint: string } | undefined;
   }>,
+  invalidSource: 'InvalidParameter' as CodeWith<{ maxLength: number }>,
   idempotencyKeyReused: 'InvalidParameter' as CodeWith<undefined>,
   workItemNotFound: 'ResourceNotFound' as CodeWith<{ workItemId: string }>,
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,

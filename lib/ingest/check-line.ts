@@ -112,7 +112,7 @@ function* allProblems(line: unknown, kinds: readonly Kind[], queued?: string): G
   if (!Object.keys(line).every(isStorableName)) yield namesInvalid();
   for (const [field, value] of Object.entries(line)) {
     const schema = Object.hasOwn(fields, field) ? describedBy(field, fields[field]) : {};
-    if (Object.hasOwn(fields, field) && field !== 'labels') yield* textProblems(field, value, schema);
+    if (Object.hasOwn(fields, field) && !isTextMap(field)) yield* textProblems(field, value, schema);
     else yield* storageProblems(field, value, schema);
   }
 }
@@ -190,9 +190,11 @@ function isStorable(value: unknown): boolean {
   return !Number.isNaN(value) && size <= Number.MAX_SAFE_INTEGER && (size === 0 || size >= SMALLEST_NUMBER);
 }
 
-/** The schema that the catalogs describe: they have words of their own for two. */
+const isTextMap = (field: string) => field === 'labels' || field === 'annotations';
+
+/** The schema that the catalogs describe: they have words of their own for some fields. */
 function describedBy(field: string, schema: FieldSchema = {}): FieldSchema {
-  if (field === 'labels') return { format: 'labels' };
+  if (isTextMap(field)) return { format: field };
   return field === 'source_url' ? { format: 'http-url' } : schema;
 }
 

@@ -25,6 +25,7 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['feedItemsPer3Seconds', ['1', '1000000'], '0', '1000001'],
   ['feedItemsPerMinute', ['1', '20000000'], '0', '20000001'],
   ['endedAlertDays', ['30', '3650'], '29', '3651'],
+  ['alertSilenceSeconds', ['0', '60', '2592000'], '59', '2592001', '-0', '0x'],
   // API Gateway takes at most 10,000 calls a second of an account.
   ['stageRate', ['1', '10000'], '0', '10001'],
   ['mergeConcurrency', ['2', '1000'], '1', '1001'],

@@ -23,6 +23,7 @@ const VARIANTS = {
     feedItemsPer3Seconds: '5',
     feedItemsPerMinute: '6',
     endedAlertDays: '31',
+    alertSilenceSeconds: '0',
     serviceMapEnabled: 'false',
     stageRate: '3000',
     logRetentionDays: '90',

@@ -8,6 +8,9 @@ function range(min: Bound, max: Bound, unit = ''): string {
   return max !== undefined ? `höchstens ${max}${unit}` : '';
 }
 
+const texts = (count: number, length: number) =>
+  `ein Objekt mit höchstens ${count} Zeichenketten von jeweils höchstens ${length} Zeichen und Namen mit 1 bis 128 Zeichen`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern',
   'filtered-cursor':
@@ -15,8 +18,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   cursor: 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)',
   'date-time': 'eine Zeit nach RFC 3339',
   'http-url': 'eine URL mit http oder https und höchstens 2048 Zeichen',
-  labels:
-    'ein Objekt mit höchstens 64 Zeichenketten von jeweils höchstens 1024 Zeichen und Namen mit 1 bis 128 Zeichen',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: 'ein Objekt mit Zeichenketten, Zahlen und Wahrheitswerten',
   'undone-deletion':
     'ein Objekt mit version (int64), at_ms (Unix-Millisekunden) und, falls bekannt, by (Zeichenkette mit höchstens 256 Zeichen)',
@@ -118,6 +121,8 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `Der Inhalt der Anfrage darf höchstens ${maxBytes} Bytes groß sein.`,
     invalidIdempotencyKey: ({ invalid }) =>
       `Der Header Idempotency-Key muss einmal angegeben sein, mit 1 bis 255 sichtbaren ASCII-Zeichen und Leerzeichen${invalid ? `: Zeichen ${invalid.position} ist ${invalid.codePoint}` : ''}.`,
+    invalidSource: ({ maxLength }) =>
+      `Der Query-Parameter source muss einmal angegeben sein, mit 1 bis ${maxLength} Buchstaben (A bis Z), Ziffern, Punkten, Unterstrichen oder Bindestrichen.`,
     idempotencyKeyReused: () =>
       'Der Idempotency-Key wurde schon mit einem anderen Inhalt verwendet. Eine neue Anfrage braucht einen neuen.',
     workItemNotFound: ({ workItemId }) => `Das Work Item ${workItemId} existiert nicht.`,
@@ -125,7 +130,8 @@ export const catalog: Catalog = {
       `Das Work Item ${workItemId} hat zu viele Daten, um als gelöscht markiert zu werden. Bitte zuerst kürzen.`,
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
-    contentTypeOfItems: () => 'Der Header Content-Type muss application/json oder application/x-ndjson sein.',
+    contentTypeOfItems: () =>
+      'Der Header Content-Type muss application/json, application/ndjson, application/jsonl oder application/x-ndjson sein.',
     noItemTaken: ({ list, refused, more }) =>
       `${itemTextsOf(list, refused).join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
     alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,

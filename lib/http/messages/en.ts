@@ -8,6 +8,9 @@ function range(min: number | string | bigint | undefined, max: number | string |
 
 const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
+const texts = (count: number, length: number) =>
+  `an object of at most ${count} strings of at most ${length} characters each, with names of 1 to 128 characters`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'an ObjectID: a string of 24 hexadecimal digits',
   'filtered-cursor':
@@ -15,7 +18,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
   'date-time': 'a time of RFC 3339',
   'http-url': 'an http or https URL of at most 2048 characters',
-  labels: 'an object of at most 64 strings of at most 1024 characters each, with names of 1 to 128 characters',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: 'an object of strings, numbers and booleans',
   'undone-deletion':
     'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
@@ -113,6 +117,8 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
     invalidIdempotencyKey: ({ invalid }) =>
       `The Idempotency-Key header must be given once, as 1 to 255 visible ASCII characters and blanks${invalid ? `: character ${invalid.position} is ${invalid.codePoint}` : ''}.`,
+    invalidSource: ({ maxLength }) =>
+      `The query parameter source must be given once, as 1 to ${maxLength} letters, digits, dots, underscores or hyphens.`,
     idempotencyKeyReused: () =>
       'The Idempotency-Key was already used with another request body. Use a new key for a new request.',
     workItemNotFound: ({ workItemId }) => `Work item ${workItemId} does not exist.`,
@@ -120,7 +126,8 @@ export const catalog: Catalog = {
       `Work item ${workItemId} has too much stored data to be marked deleted. Shorten its data first.`,
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
-    contentTypeOfItems: () => 'The Content-Type header must be application/json or application/x-ndjson.',
+    contentTypeOfItems: () =>
+      'The Content-Type header must be application/json, application/ndjson, application/jsonl or application/x-ndjson.',
     noItemTaken: ({ list, refused, more }) =>
       `${itemTextsOf(list, refused).join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
     alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,

@@ -319,6 +319,9 @@ export interface AlertRecord {
   labels?: {
     [k: string]: string;
   };
+  annotations?: {
+    [k: string]: string;
+  };
   source_url?: string;
   alert_status?: 'Critical' | 'Warning' | 'Info' | 'Ok';
   /**
@@ -520,13 +523,50 @@ export interface FeedResult {
    */
   refused_count?: number;
 }
+/**
+ * An alert as Alertmanager and Grafana send it. What is not listed is ignored
+ */
+export interface NotifiedAlert {
+  /**
+   * `firing` or `resolved`, in any letter case. Absent or empty: `firing`
+   */
+  status?: string;
+  /**
+   * Labels. `severity` tells the severity. One that is null is as if absent
+   */
+  labels?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * `summary` gives the title, `description` the description, the others the annotations. One that is null is as if absent
+   */
+  annotations?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * When it started
+   */
+  startsAt: string;
+  /**
+   * When it ended, if it is resolved
+   */
+  endsAt?: string;
+  /**
+   * The http or https URL where the sender shows the alert
+   */
+  generatorURL?: string;
+  /**
+   * Identifies the alert. Absent or empty: its labels do
+   */
+  fingerprint?: string;
+}
 export interface SendNotificationRequest {
   /**
    * The alerts of the notification
    *
    * @maxItems 25000
    */
-  alerts: unknown[];
+  alerts: NotifiedAlert[];
 }
 export interface AlertListRequest {
   /**
@@ -596,6 +636,12 @@ export interface AlertItem {
    * Labels, by their names
    */
   labels: {
+    [k: string]: string;
+  };
+  /**
+   * What people read, such as `runbook_url`, by its name
+   */
+  annotations?: {
     [k: string]: string;
   };
   /**

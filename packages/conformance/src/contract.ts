@@ -79,13 +79,15 @@ export const fleetPage = object(
 );
 
 const SEVERITIES = ['Critical', 'Warning', 'Info'];
+const texts = { type: 'object', additionalProperties: text };
 export const alertItem = object(
-  { account_id: integer, alert_id: text, title: text, labels: { type: 'object', additionalProperties: text } },
+  { account_id: integer, alert_id: text, title: text, labels: texts },
   {
     alert_key: text,
     alert_severity: oneOf(...SEVERITIES),
     alert_status: oneOf(...SEVERITIES, 'Ok'),
     description: text,
+    annotations: texts,
     source_url: text,
     ...Object.fromEntries(
       ['start_time', 'last_time', 'end_time', 'created_at', 'updated_at'].map((name) => [name, natural]),

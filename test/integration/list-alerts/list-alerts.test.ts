@@ -57,7 +57,10 @@ const END = { alert_status: 'Ok' };
 it('an alert has all that its records say, and the service knows', async () => {
   const { account, send, idOf, list, info, incident } = await newCaller();
   const incident_id = await incident({ title: 'Down' });
-  const content = { title: 'Disk', description: 'd', labels: { constructor: 'c' }, source_url: 'https://a' };
+  const content = {
+    ...{ title: 'Disk', description: 'd', labels: { constructor: 'c' }, source_url: 'https://a' },
+    annotations: { constructor: 'c' },
+  };
   await send({ ...started('k', 1), ...content, alert_status: 'Critical', incident_id, at_ms: NOW - 5_000 });
   const alert_id = await idOf('k');
   const seconds = NOW / 1_000;

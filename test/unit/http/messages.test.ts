@@ -22,6 +22,7 @@ const VALUES: Explanations = {
   bodyNotObject: undefined,
   bodyTooLarge: { maxBytes: 262_144 },
   invalidIdempotencyKey: { invalid: { position: 3, codePoint: 'U+00E9' } },
+  invalidSource: { maxLength: 64 },
   idempotencyKeyReused: undefined,
   workItemNotFound: { workItemId: 'wi-1' },
   workItemTooLarge: { workItemId: 'wi-1' },
