@@ -31,7 +31,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
   if (settings.standby)
     notices.addWarningV2(
       'service:standby',
-      'STANDBY: another region writes to the table. Deletions and merges are refused here, and records sent to the feed wait (standby).',
+      'STANDBY: another region writes to the table. It refuses deletions, merges and records, and reads no queue (standby).',
     );
   if (ephemeral)
     notices.addWarningV2('service:ephemeral', 'EPHEMERAL: the table and its data are deleted with this stack.');

@@ -69,8 +69,8 @@ export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, s
 
 export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: QueueAlarmsProps): void {
   const { queue, refused, events } = ingestQueues;
-  // While writes are frozen, the feed waits by intention.
-  if (!settings.writesFrozen && !settings.standby) {
+  // While writes are frozen, the feed waits by intention. What is sent to a standby's queue waits for nobody.
+  if (!settings.writesFrozen) {
     alarms.page('FeedBehind', {
       description: 'Records of the feed wait for over five minutes',
       metric: ageForOthers(queue),

@@ -21,8 +21,8 @@ export const SETTINGS = {
    */
   writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },
   /**
-   * Whether the service of another region writes to the table, of which this one has a replica. Then this one writes nothing but the counts of
-   * rate limits: as between the writes of two regions DynamoDB keeps the later version of a row, whatever is in the other.
+   * Whether the service of another region writes to the table, of which this one has a replica. Then this one takes nothing in, and writes
+   * nothing but the counts of rate limits: as between the writes of two regions DynamoDB keeps the later version of a row, whatever is in the other.
    */
   standby: { env: 'STANDBY', type: 'flag', default: false },
   /** Whether this deployment has the service-map subsystem. */

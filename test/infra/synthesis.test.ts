@@ -95,7 +95,10 @@ it.each<[context: Record<string, string>, ...warnings: string[]]>([
   [{}, 'warning: Alarms page nobody'],
   [{ pageTo: TOPIC }],
   [{ writesFrozen: 'true', pageTo: TOPIC }, 'warning: .* deletions and merges are refused'],
-  [{ standby: 'true', pageTo: TOPIC }, 'warning: STANDBY: another region writes'],
+  [
+    { standby: 'true', pageTo: TOPIC },
+    'warning: STANDBY: another region writes .* refuses deletions, merges and records',
+  ],
   [{ ephemeral: 'true' }, 'warning: .* are deleted with this stack'],
 ])('synthesis prints what is reserved, and warns of likely mistakes only: %j', (context, ...warnings) => {
   const notices = ['info: .* none is reserved.* 20 large merges .* 10 batches', ...warnings];
