@@ -40,6 +40,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
 }
 
 export interface OutputProps extends Pick<ServiceApi, 'url' | 'domain' | 'accountPlan' | 'accessLog'> {
+  readonly settings: DeploymentSettings;
   readonly table: ITableV2;
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
@@ -66,12 +67,13 @@ const CONSOLES = {
 
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
 export function addOutputs(stack: Stack, props: OutputProps): void {
-  const { mergeQueue, ingestQueues, relay, domain, dashboard } = props;
+  const { settings, mergeQueue, ingestQueues, relay, domain, dashboard } = props;
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
   add('Url', props.url, 'Base address of the API');
   if (domain) add('DomainTarget', domain.domainNameAliasDomainName, 'What a DNS record of the domain points to');
   add('TableName', props.table.tableName, 'DynamoDB table with all data');
+  if (settings.regionDigit > 0) add('RegionDigit', String(settings.regionDigit), 'Last digit of merges made here');
   add('AccountPlanId', props.accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
   add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of large merges to finish');
   add('DeadLettersUrl', mergeQueue.deadLetters.queueUrl, 'Queue of large merges that could not be finished');

@@ -91,6 +91,10 @@ export function readDeploymentSettings(context: StageContext) {
     problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
   if (settings.replicaRegions.length > 0 && (settings.ephemeral || settings.adoptTable !== undefined))
     problems.push('Context replicaRegions is for the stack that makes the table: not for adoptTable or ephemeral.');
+  if ((settings.standby || settings.replicaRegions.length > 0) && settings.regionDigit === 0)
+    problems.push(
+      'Context regionDigit must be another digit from 1 to 9 in each region, since the table has replicas: merges of two regions then never have the same sequence.',
+    );
   if ([settings.domainName, settings.certificateArn].filter((value) => value !== undefined).length === 1)
     problems.push('Context domainName and certificateArn require each other.');
   if (settings.disableExecuteApiEndpoint && settings.domainName === undefined)

@@ -66,6 +66,6 @@ export class ServiceStack extends Stack {
         policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     const resources = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
     const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...resources, api, settings });
-    addOutputs(this, { ...resources, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
+    addOutputs(this, { ...resources, settings, url, domain, accountPlan, operatorPolicy, dashboard: watch?.dashboard });
   }
 }

@@ -25,6 +25,8 @@ export const SETTINGS = {
    * nothing but the counts of rate limits: as between the writes of two regions DynamoDB keeps the later version of a row, whatever is in the other.
    */
   standby: { env: 'STANDBY', type: 'flag', default: false },
+  /** The last digit of the sequences of merges, of a service in two regions, in each another one; 0: any. */
+  regionDigit: { env: 'REGION_DIGIT', type: 'integer', default: 0, min: 0, max: 9 },
   /** Whether this deployment has the service-map subsystem. */
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
 } as const satisfies Record<string, SettingSpec & { readonly env: string }>;

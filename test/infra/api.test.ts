@@ -206,4 +206,5 @@ it('the outputs name the parts of a stack, and its address without a slash at th
   const ofDomain = { Url: 'https://api.example.com', DomainTarget: 'ServiceApiDomain.RegionalDomainName' };
   expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain });
   expect(outputsOf('adopting').TableName).toBe('Old-Table-1');
+  expect(outputsOf('standby').RegionDigit).toBe('2');
 });

@@ -96,7 +96,7 @@ it.each<[context: Record<string, string>, ...warnings: string[]]>([
   [{ pageTo: TOPIC }],
   [{ writesFrozen: 'true', pageTo: TOPIC }, 'warning: .* deletions and merges are refused'],
   [
-    { standby: 'true', pageTo: TOPIC },
+    { standby: 'true', regionDigit: '2', pageTo: TOPIC },
     'warning: STANDBY: another region writes .* refuses deletions, merges and records',
   ],
   [{ ephemeral: 'true' }, 'warning: .* are deleted with this stack'],
@@ -113,7 +113,7 @@ it('synthesis prints how many executions are reserved for what', () => {
 it.each<[context: Record<string, string>, kept: Record<string, string>]>([
   [{}, { AdoptedTable: 'none', WritesFrozen: 'false', Standby: 'false', ReplicaRegions: 'none' }],
   [
-    { adoptTable: OLD_STREAM, writesFrozen: 'true', standby: 'true' },
+    { adoptTable: OLD_STREAM, writesFrozen: 'true', standby: 'true', regionDigit: '2' },
     { AdoptedTable: OLD_STREAM, WritesFrozen: 'true', Standby: 'true' },
   ],
 ])('a deployment with %j requires the parameters of the one before, which CDK repeats, to be %j', (context, kept) => {

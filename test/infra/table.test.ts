@@ -52,7 +52,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
 
 const ENV = { account: '123456789012', region: 'eu-west-1' };
 const replicated = (replicaRegions: string, env?: object) => () =>
-  synthesize({ replicaRegions, tags: 'team=edge' }, { ...(env && { env }) });
+  synthesize({ replicaRegions, regionDigit: '1', tags: 'team=edge' }, { ...(env && { env }) });
 
 it('each replica is protected, recoverable and tagged as the table is, and is eventually consistent', () => {
   const { Replicas, MultiRegionConsistency } = only(

@@ -46,6 +46,10 @@ export interface Target {
   readonly measure?: () => Promise<Measured>;
   /** Of a stack: whether its last deployment made it a standby, so that another region writes to the table. */
   readonly standby?: boolean;
+  /** Of a stack: whether its last deployment has ended, so that all of its functions have their settings. */
+  readonly isDeployed?: boolean;
+  /** The setting of the stack; 0: there is none, or the service has one region. */
+  readonly regionDigit: number;
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
@@ -110,6 +114,8 @@ async function connectStack(stack: string, region: string | undefined): Promise<
         relay: { region: await client.config.region(), eventsUrl, mergeQueueUrl, deadLettersUrl },
       }),
     outputs,
+    isDeployed: /COMPLETE(_CLEANUP_IN_PROGRESS)?$/.test(Stacks[0]?.StackStatus ?? ''),
+    regionDigit: Number(outputs.get('RegionDigit') ?? 0),
     standby:
       Stacks[0]?.Parameters?.some(
         ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
@@ -156,7 +162,7 @@ interface TableLocation {
 function connect({ tableName, endpoint, region, accountPlanId }: TableLocation): Target {
   const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
   const server = endpoint === undefined ? undefined : new Endpoint(endpoint);
-  const target = { table, endpoint: server, region, close: () => table.client.destroy() };
+  const target = { table, endpoint: server, region, regionDigit: 0, close: () => table.client.destroy() };
   if (server) return { ...target, gatewayKeys: createLocalGatewayKeys(table) };
   if (accountPlanId === undefined) return { ...target, gatewayKeys: undefined };
   return { ...target, gatewayKeys: createGatewayKeys(new APIGateway(clientConfig(region)), table, accountPlanId) };

@@ -1,6 +1,6 @@
 import type { Deps } from '../../../lib/deps.ts';
 import { commitAndMove } from '../../../lib/operations/merge-alerts/commit.ts';
-import { nextSequence, type PreparedEntry, resolve } from '../../../lib/operations/merge-alerts/decide.ts';
+import { type EntryDeps, type PreparedEntry, placeOf, resolve } from '../../../lib/operations/merge-alerts/decide.ts';
 import {
   isMoved,
   type Move,
@@ -46,7 +46,7 @@ export class UndoError extends Error {
   override readonly name = 'UndoError';
 }
 
-type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
+type UndoDeps = Pick<Deps, 'table'> & EntryDeps;
 
 /**
  * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and owner stay. The undo
@@ -98,7 +98,7 @@ async function withEarlierUndo(
  * meanwhile: so an undo overtakes merges that are committed without pause.
  */
 async function createPreparer(
-  { table, now, newId }: UndoDeps,
+  { table, now, newId, settings: { regionDigit } }: UndoDeps,
   { account, incidentId, sequence: undoneSequence, by, requestId }: UndoRequest,
 ) {
   const headBefore = await readLogHead(table, account);
@@ -140,7 +140,7 @@ async function createPreparer(
     const entry: PreparedEntry['entry'] = {
       kind: 'merge_undone',
       incident_id: incidentId,
-      sequence: nextSequence(atMs, head, resolved, incident),
+      ...placeOf(atMs, regionDigit, { head, rows: resolved, incident }),
       merge_id: newId(),
       at_ms: atMs,
       by,

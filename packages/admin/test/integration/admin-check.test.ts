@@ -110,6 +110,13 @@ const BROKEN: Record<Exclude<FindingKind, (typeof ONLY_FOUND)[number]>, Break> =
       read_since: { last: 0, entries: 0 },
       other_ids: new Uint8Array(20 * 12),
     }),
+  merged_in_two_regions: async (broken) => {
+    const { change, account, tenant, from, to, large } = broken;
+    const [{ sequence }] = await tenant.history(to);
+    await change(keys.historyEntry(account, to, sequence), { region: 1 });
+    await change(keys.historyEntry(account, from, large), { region: 2 });
+    await BROKEN.entry_origins_outdated(broken);
+  },
   entry_not_applied: ({ change, account, to }) =>
     change(keys.incident(account, to), {
       ...{ title: 'Checkout is down', title_order: undefined, title_by: undefined, feed_title: undefined },

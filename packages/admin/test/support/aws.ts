@@ -19,8 +19,9 @@ export async function enterFakeAws(stack: {
   name: string;
   outputs: Record<string, string>;
   parameters?: Record<string, string>;
+  status?: string;
   /** Other stacks, by their names. Those without outputs do not exist. */
-  others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string> }>;
+  others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string>; status?: string }>;
 }) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
@@ -144,7 +145,8 @@ export async function enterFakeAws(stack: {
       ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
     );
     const lists = `<Outputs>${outputs.join('')}</Outputs><Parameters>${parameters.join('')}</Parameters>`;
-    const member = `<member><StackName>${name}</StackName>${lists}</member>`;
+    const status = (name === stack.name ? stack : stack.others?.[name ?? ''])?.status ?? 'UPDATE_COMPLETE';
+    const member = `<member><StackName>${name}</StackName><StackStatus>${status}</StackStatus>${lists}</member>`;
     return xml(200, xmlOf('DescribeStacks', `<Stacks>${member}</Stacks>`));
   }
 

@@ -137,7 +137,7 @@ it('a feed whose writes are frozen holds what is sent to it, as on AWS', async (
 });
 
 it('a standby answers reads and GET /, takes nothing in, and writes nothing but counts', async () => {
-  const standby = await serveTable(table, { template: synthesize({ standby: 'true' }) });
+  const standby = await serveTable(table, { template: synthesize({ standby: 'true', regionDigit: '2' }) });
   onTestFinished(standby.stop);
   const key = newAppKey();
   await load({ kind: 'app_key', account_id: account, app_key: key });
