@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { SQS } from '@aws-sdk/client-sqs';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
 import { LOCAL_CREDENTIALS } from '../../../../lib/aws/sqs.ts';
 import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
@@ -20,6 +20,7 @@ import { everythingIn, put, stored, testDeps } from '../../../../test/support/se
 import { createQueues } from '../../../local/queues.ts';
 import { streamRecord } from '../../relay/stream-record.ts';
 import { timeText } from '../../text/printable.ts';
+import { isGatewayAllowed, startAsOperator } from '../support/as-operator.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { createReplica, createReplication, type Replica, streamOfReplica } from '../support/replicas.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
@@ -267,6 +268,12 @@ it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${
   });
   const [, section = ''] = /## Fail over to another region\n(.*?)\n## /s.exec(documentOf('docs/operate.md')) ?? [];
   const steps = stepsOf(section);
+  // With the rights of OperatorPolicyArn, and no others, in a region whose plan has no keys yet.
+  aws.resetGateway();
+  aws.gateway.isAllowed = isGatewayAllowed;
+  const asOperator = await startAsOperator(dynamodbEndpoint());
+  onTestFinished(asOperator.close);
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', new Endpoint(asOperator.endpoint).url);
   const { printed, exitCode } = await walk(steps, {
     adapt: (script) =>
       `curl_deploy() { command curl -sS ${deploy} --data "$AWS_REGION $1"; }\n${script}`
@@ -299,6 +306,9 @@ it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${
   expect(new Set(Messages.map(({ Attributes }) => Attributes?.MessageGroupId))).toEqual(new Set(['77']));
   expect(printed[1]).toMatch(/Not arrived from eu-west-1: \d changes?\./);
   expect(printed[2]).toContain('stackName=IncidentMonitoringRumStandby --parameters Standby=false');
+  const { gateway_key } = await stored(central.table, keys.account(77));
+  expect(aws.gateway.keys.map(({ value }) => value)).toContain(gateway_key);
+  expect(printed.join()).not.toContain('Gateway keys are left out');
   expect(printed.at(4)).not.toMatch(/lost|not arrived/i);
   expect(printed.at(4)).toMatch(/The failover is complete\.\s*$/);
   await replicate();

@@ -30,6 +30,7 @@ export async function enterFakeAws(stack: {
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
     failures: [] as string[],
+    isAllowed: (_method: string, _path: string) => true,
     /** Of reads of keys. */
     readFailures: [] as string[],
   };
@@ -113,7 +114,8 @@ export async function enterFakeAws(stack: {
     };
     gateway.calls.push(`${request.method} ${pathname}`);
     const failure = (request.method === 'GET' ? gateway.readFailures : gateway.failures).shift();
-    if (failure) refuse(409, failure);
+    if (!gateway.isAllowed(String(request.method), pathname)) refuse(403, 'AccessDeniedException');
+    else if (failure) refuse(409, failure);
     else routes[`${request.method} ${collection}`]?.();
   }
 
