@@ -24,6 +24,7 @@ import {
 } from '../../../../test/support/service.ts';
 import { changeAccount, readAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
+import { deleteRows, endErasure, markErased } from '../../accounts/erase-account.ts';
 import { checkAccount, checkTable } from '../../check/check.ts';
 import type { Finding, FindingKind } from '../../check/finding.ts';
 import { repair } from '../../check/repair.ts';
@@ -74,6 +75,18 @@ const alertsOfKey = async (table: Table, account: number) =>
     .sort((a, b) => Buffer.compare(a.key_order as Uint8Array, b.key_order as Uint8Array));
 type Break = (account: Awaited<ReturnType<typeof merged>>) => Promise<unknown>;
 
+/** As when a row arrives from a lost region after the account was erased. */
+const arriveLate =
+  (keyOf: (account: number) => Key): Break =>
+  async ({ table, account, put }) => {
+    const { signal } = new AbortController();
+    await markErased(table, account, 1, []);
+    await deleteRows(table, account, signal);
+    await endErasure(table, account, 1, []);
+    expect(await kindsIn(table)).toEqual(new Set());
+    await put(keyOf(account), { merge_id: 'm' });
+  };
+
 /** Changes of an account that cause a finding that only a record or an import ends. */
 const AWAITED: [FindingKind, Break][] = [
   ['alert_incident_missing', ({ tenant }) => tenant.alerts(1, objectId())],
@@ -81,6 +94,9 @@ const AWAITED: [FindingKind, Break][] = [
   ['entry_incident_missing', ({ remove, account, to }) => remove(keys.incident(account, to))],
   ['entry_alert_missing', ({ remove, alertKey }) => remove(alertKey)],
   ['erasure_unfinished', ({ change, account }) => change(keys.account(account), { erased_at_ms: 1 })],
+  ['erasure_unfinished', arriveLate((account) => keys.alert(account, objectId()))],
+  ['erasure_unfinished', arriveLate((account) => keys.workItem(account, 'w'))],
+  ['erasure_unfinished', arriveLate((account) => keys.historyEntry(account, objectId(), 5))],
 ];
 
 const ONLY_FOUND = [

@@ -62,7 +62,9 @@ export const isGatewayAllowed = (method: string, path: string) =>
     const paths = JSON.stringify(Resource)
       .replaceAll(/",\{"Ref":"\w*AccountPlan\w*"\},"/g, 'plan')
       .matchAll(/::(\/[^"]*)"/g);
-    return [Action].flat().includes(`apigateway:${method}`) && [...paths].some(([, pattern = '']) => isLike(path, pattern));
+    return (
+      [Action].flat().includes(`apigateway:${method}`) && [...paths].some(([, pattern = '']) => isLike(path, pattern))
+    );
   });
 
 type Keyed = { Key?: { pk: { S: string } }; Item?: { pk: { S: string } }; IndexName?: string };
