@@ -4,6 +4,7 @@ import { alert, SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import { defined, namesOf, pick } from '../../../lib/model/fields.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
+import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import { writeRecord } from '../data/load.ts';
 import { serviceClock } from '../fleet/hosts.ts';
 import { allOpenAlerts, findAlert, itemOf, readAlert } from '../incidents/alerts.ts';
@@ -83,6 +84,7 @@ async function close(session: WritingSession<AccountOptions>, name: string): Pro
     { sentMs, messageId: 'alert close', line: 1 },
   );
   await audit.around([account], `alert ${alert_id}`, async () => {
+    await createErasureWatch(table)(account);
     await writeRecord(table, record);
     if ((await readAlert(table, account, alert_id))?.open_partition !== undefined)
       throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);

@@ -16,6 +16,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
+import { readAccount, requireNotErased } from '../accounts/accounts.ts';
 
 /** The merge to undo, and the operator who undoes it. */
 export interface UndoRequest {
@@ -51,7 +52,7 @@ type UndoDeps = Pick<Deps, 'table'> & EntryDeps;
 /**
  * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and owner stay. The undo
  * has a history entry of its own, which is committed like that of a large merge.
- * @throws UndoError if there is no such merge
+ * @throws UndoError if there is no such merge, AccountError if the account is erased
  * @throws AlertsTooLargeError after all other alerts are moved
  */
 export async function undoMerge(deps: UndoDeps, request: UndoRequest, limits: MergeLimits = {}): Promise<Undo> {
@@ -121,6 +122,8 @@ async function createPreparer(
 
   return async function prepare(currentHead: LogHead | undefined): Promise<{ undo: Undo; prepared: PreparedEntry }> {
     const head = currentHead ?? (await readLogHead(table, account));
+    // After the head: an erasure that begins later deletes that first, so the commit, which requires it as read, fails.
+    requireNotErased(await readAccount(table, account));
     entries.push(...(await readLog(table, account, readUpTo, head)));
     readUpTo = head;
     const resolved = resolve(rows, entries);
