@@ -7,7 +7,8 @@ import { operations } from '../lib/operations/index.ts';
 import { METRICS } from '../lib/shared/log.ts';
 import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
-import { operationalEventMetric, serviceMetric, throttleEvents } from './stack-metrics.ts';
+import { operationalEventMetric, replicationLatencies, serviceMetric, throttleEvents } from './stack-metrics.ts';
+import type { DeploymentSettings } from './stack-settings.ts';
 
 export interface DashboardProps {
   readonly api: RestApi;
@@ -15,11 +16,12 @@ export interface DashboardProps {
   readonly functions: Readonly<Record<FunctionName, IFunction>>;
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
+  readonly settings: DeploymentSettings;
 }
 
 export function addDashboard(
   scope: Construct,
-  { api, table, functions, mergeQueue, ingestQueues: { queue, events } }: DashboardProps,
+  { api, table, functions, mergeQueue, ingestQueues: { queue, events }, settings }: DashboardProps,
 ): Dashboard {
   const graph = (title: string, left: IMetric[]) => new GraphWidget({ title, left, width: 8, height: 6 });
   const heading = (text: string) => new TextWidget({ markdown: `## ${text}`, width: 24, height: 1 });
@@ -28,6 +30,7 @@ export function addDashboard(
       title,
       operations.map(({ name }) => metricOf(functions[name])),
     );
+  const replication = replicationLatencies(table, settings.replicaRegions);
   const rateLimited = operations.filter((operation) => 'rateWindows' in operation);
   return new Dashboard(scope, 'Dashboard', {
     widgets: [
@@ -49,6 +52,7 @@ export function addDashboard(
           [METRICS.records, METRICS.late, METRICS.refused, METRICS.failed].map((name) => serviceMetric(name)),
         ),
       ],
+      ...(replication.length > 0 ? [[graph('Replication latency, ms', replication)]] : []),
       [heading('Who is throttled?')],
       [
         graph(

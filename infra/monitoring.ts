@@ -10,7 +10,7 @@ import { Alarms } from './alarms.ts';
 import { addDashboard } from './dashboard.ts';
 import { addIngestAlarms, addMergeAlarms, addSourceAlarm, type QueueAlarmsProps } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
-import { failedShare, PERIOD, sumOf, throttleEvents } from './stack-metrics.ts';
+import { failedShare, PERIOD, replicationLatencies, sumOf, throttleEvents } from './stack-metrics.ts';
 import { addThrottleAlarm } from './throttled-functions.ts';
 
 /** Alarm at this share of the account's concurrent executions, and of the table's write units. */
@@ -22,6 +22,7 @@ const MAX_FAILED_SHARE = 0.05;
 /** Alarm at this share of the calls that send to the feed. */
 const MAX_REFUSED_SHARE = 0.1;
 const FEED_CALLS_PERIOD = Duration.minutes(5);
+const MAX_REPLICATION_LATENCY = Duration.minutes(1);
 
 export interface MonitoringProps extends QueueAlarmsProps {
   readonly accessLog: ILogGroup;
@@ -44,6 +45,7 @@ export class Monitoring extends Construct {
     addSourceAlarm(alarms, props);
     this.addFeedCallAlarm(alarms, props.accessLog);
     if (props.backups) addBackupAlarm(alarms, props.backups);
+    addReplicationAlarm(alarms, replicationLatencies(props.table, props.settings.replicaRegions));
     this.dashboard = addDashboard(this, props);
   }
 
@@ -60,6 +62,22 @@ export class Monitoring extends Construct {
       periods: 3,
     });
   }
+}
+
+function addReplicationAlarm(alarms: Alarms, latencies: readonly IMetric[]): void {
+  if (latencies.length === 0) return;
+  const usingMetrics = Object.fromEntries(latencies.map((latency, index) => [`replica${index}`, latency]));
+  alarms.page('ReplicationLate', {
+    description: 'Another region gets the writes of this one over a minute late: a failover would lose them',
+    metric: new MathExpression({
+      expression: `MAX([${Object.keys(usingMetrics).join(', ')}])`,
+      usingMetrics,
+      label: 'Latency, ms',
+      period: PERIOD,
+    }),
+    threshold: MAX_REPLICATION_LATENCY.toMilliseconds(),
+    periods: 5,
+  });
 }
 
 function addBackupAlarm(alarms: Alarms, { backupVaultName: BackupVaultName }: IBackupVault): void {

@@ -7,7 +7,6 @@ import type { Alarms } from './alarms.ts';
 import type { DashboardProps } from './dashboard.ts';
 import type { Relay } from './relay.ts';
 import { PERIOD, serviceMetric, sumOf } from './stack-metrics.ts';
-import type { DeploymentSettings } from './stack-settings.ts';
 
 const MAX_INGEST_AGE = Duration.minutes(5);
 /** A single tenant may have a longer backlog than the others wait. */
@@ -31,7 +30,6 @@ const NOT_READ_PERIODS = 3;
 
 export interface QueueAlarmsProps extends DashboardProps {
   readonly relay: Relay;
-  readonly settings: DeploymentSettings;
 }
 
 export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, settings }: QueueAlarmsProps): void {

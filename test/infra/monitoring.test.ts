@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type ListedOperation, operations } from '../../lib/operations/index.ts';
+import { synthesize } from '../../packages/local/synthesize.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf } from './stack.ts';
 import { TOPIC, type Variant } from './templates.ts';
@@ -182,6 +183,19 @@ describe('the alarms', () => {
     expect(conditionOf(changed.BackupsFailed)).toBe(`${sum(...jobs, ...others)} >= 1, 1 of 1 × 3600 s`);
     const missing = Object.keys(alarms).filter((id) => !(id in changed));
     expect(missing).toEqual(['FeedBehind', 'FeedBacklog', 'FeedNotRead']);
+  });
+
+  it('tell that a replica is late; the dashboard shows it', () => {
+    const replicaRegions = 'eu-central-1,us-east-1';
+    const env = { account: '123456789012', region: 'eu-west-1' };
+    const replicated = synthesize({ replicaRegions, regionDigit: '1' }, { env });
+    const [late] = Object.entries(propertiesOf('CloudWatch::Alarm', replicated)).flatMap(([id, alarm]) =>
+      id === 'WatchReplicationLate' ? [conditionOf(alarm)] : [],
+    );
+    const latencies = ['eu-central-1', 'us-east-1'].map((region) => `Average ReplicationLatency ${region} Table`);
+    expect(late).toBe(`MAX([${latencies.join(', ')}]) >= 60000, 5 of 5 × 60 s`);
+    const { DashboardBody } = only('CloudWatch::Dashboard', replicated).Properties;
+    expect(DashboardBody).toContain('"AWS/DynamoDB","ReplicationLatency","ReceivingRegion","us-east-1","TableName"');
   });
 
   it('of a standby are raised by records that are sent to it, not by what it does not read otherwise', () => {
