@@ -34,6 +34,7 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['logRetentionDays', ['1', '731'], '31', '1x', 'x1'],
   ['adoptTable', [OLD_STREAM, OLD_STREAM.replace('aws', 'aws-cn')], 'Old-Table-1', `x${OLD_STREAM}`, `${OLD_STREAM}/`],
   ['replicaRegions', ['eu-central-1', 'us-gov-west-1,ap-southeast-2'], 'Frankfurt', 'eu-central-1,', 'eu-central'],
+  ['region', ['eu-central-1'], 'Frankfurt', 'eu-central-1,eu-west-1'],
   ['standby', ['false'], 'yes'],
   ['regionDigit', ['0', '9'], '-1', '10'],
   ['backupVaultArn', [VAULT], 'copies', `${VAULT} `, `x${VAULT}`],
@@ -89,8 +90,8 @@ it.each<[context: object, message: RegExp]>([
   [{ replicaRegions: 'eu-central-1' }, /^Context regionDigit must be another digit from 1 to 9 in each region/],
   [{ standby: 'true' }, /^Context regionDigit must/],
   [
-    { replicaRegions: 'eu-central-1', regionDigit: '1', adoptTable: OLD_STREAM },
-    /^Context replicaRegions is for the stack that makes/,
+    { replicaRegions: 'eu-central-1', regionDigit: '1', ephemeral: 'true', stackName: 'P' },
+    /^Context replicaRegions is not/,
   ],
 ])('the context %o is refused', (context, message) => {
   expect(() => read({ ...context })).toThrow(message);

@@ -53,16 +53,33 @@ it.each([
   },
 );
 
-it('the CDK app names the stack as the setting says, for the credentials, in a folder that only its owner can open', async () => {
-  vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stackName: 'Staging', 'aws:cdk:bundling-stacks': [] }));
-  vi.stubEnv('CDK_DEFAULT_ACCOUNT', '123456789012');
-  vi.stubEnv('CDK_DEFAULT_REGION', 'eu-west-1');
-  vi.stubEnv('CDK_OUTDIR', join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out'));
-  const { app } = await import('../../infra/app.ts');
-  vi.unstubAllEnvs();
-  expect(app.node.tryFindChild('Staging')).toMatchObject({ account: '123456789012', region: 'eu-west-1' });
-  expect(statSync(app.outdir).mode & 0o777).toBe(0o700);
-});
+it.each<[where: string, context: object, env: Record<string, string>, found: object]>([
+  [
+    'for the credentials',
+    {},
+    { CDK_DEFAULT_ACCOUNT: '123456789012', CDK_DEFAULT_REGION: 'eu-west-1' },
+    { account: '123456789012', region: 'eu-west-1' },
+  ],
+  // As a pipeline builds a table with replicas.
+  [
+    'without credentials, in its region',
+    { region: 'eu-west-1', replicaRegions: 'eu-central-1', regionDigit: 1 },
+    {},
+    { region: 'eu-west-1' },
+  ],
+])(
+  'the CDK app names the stack as the setting says, %s, in a folder that only its owner can open',
+  async (_where, context, env, found) => {
+    vi.resetModules();
+    vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stackName: 'Staging', 'aws:cdk:bundling-stacks': [], ...context }));
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    vi.stubEnv('CDK_OUTDIR', join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out'));
+    const { app } = await import('../../infra/app.ts');
+    vi.unstubAllEnvs();
+    expect(app.node.tryFindChild('Staging')).toMatchObject(found);
+    expect(statSync(app.outdir).mode & 0o777).toBe(0o700);
+  },
+);
 
 it('a gateway response that changes is deployed, by a new deployment', () => {
   const { ServiceUnavailable } = en.codes;

@@ -172,7 +172,7 @@ it('the refusal of a call that is for no operation goes by the resource, not by 
   expectEnvelope(await send('/', 'POST'), 404, 'RouteNotFound');
   const health = await send('/', 'GET');
   expectEnvelope(health, 200);
-  // What the health check of docs/deploy.md looks for.
+  // What a failover reads of the region that is to be fenced.
   expect(health.text).toContain('"standby":false');
 });
 
