@@ -16,23 +16,18 @@ interface Options extends OtherRegionOptions {
 }
 type Session = WritingSession<Options>;
 
-export function addFailoverCommands(program: AdminCommand): void {
-  const does = 'repair what has arrived, list what has not, and say what to deploy';
-  for (const [name, description] of [
-    ['failover', 'Let a standby take over from the region that writes'],
-    ['failback', 'The same as `failover`, on the way back'],
-  ] as const)
-    withOtherRegion(program.command(name))
-      .explain(
-        `${description}: ${does} (docs/operate.md). Repeat it until it says that it is complete.`,
-        `${name} --stack IncidentMonitoringRum --region eu-central-1 --from eu-west-1 --dry-run`,
-      )
-      .optionWithDefault('--since <duration>', 'how far back to compare the regions', duration, '1h')
-      .option(
-        '--accept-loss',
-        'go on if that region does not answer, is not fenced, or has changes or records that have not arrived',
-      )
-      .writes(failover);
+export function addFailoverCommand(program: AdminCommand): void {
+  withOtherRegion(program.command('failover'))
+    .explain(
+      'Let a standby take over from the region that writes, also on the way back: repair what has arrived, list what has not, and say what to deploy (docs/operate.md). Repeat it until it says that it is complete.',
+      'failover --stack IncidentMonitoringRum --region eu-central-1 --from eu-west-1 --dry-run',
+    )
+    .optionWithDefault('--since <duration>', 'how far back to compare the regions', duration, '1h')
+    .option(
+      '--accept-loss',
+      'go on if that region does not answer, is not fenced, or has changes or records that have not arrived',
+    )
+    .writes(failover);
 }
 
 async function failover(session: Session): Promise<WriteResult> {
