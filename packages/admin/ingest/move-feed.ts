@@ -4,6 +4,7 @@ import { MAX_BATCH } from '../../../lib/aws/sqs.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import { messagesOf } from '../../../lib/ingest/queues.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
+import { type Int64, toInt64 } from '../../../lib/shared/json.ts';
 
 export interface FeedQueue {
   readonly sqs: SQS;
@@ -16,9 +17,15 @@ const WAIT_SECONDS = 2;
 /**
  * A message is deleted once the other queue has it, so that none is lost; after a failure it may be there twice, which the order of its
  * records makes harmless. Those in flight are left.
+ * @param around moves some messages of these accounts, within `change`
  * @returns how many were moved
  */
-export async function moveFeed(from: FeedQueue, to: FeedQueue, signal: AbortSignal): Promise<number> {
+export async function moveFeed(
+  from: FeedQueue,
+  to: FeedQueue,
+  around: (accounts: readonly Int64[], change: () => Promise<void>) => Promise<void>,
+  signal: AbortSignal,
+): Promise<number> {
   async function move({ Body = '', Attributes = {}, ReceiptHandle }: Message): Promise<void> {
     const { SentTimestamp, MessageGroupId } = Attributes;
     for (const MessageBody of datedMessages(Body, Number(SentTimestamp)))
@@ -34,7 +41,9 @@ export async function moveFeed(from: FeedQueue, to: FeedQueue, signal: AbortSign
       MessageSystemAttributeNames: ['SentTimestamp', 'MessageGroupId'],
     });
     if (Messages.length === 0) return moved;
-    await forEach(Messages, move);
+    const groups = Messages.map(({ Attributes }) => Attributes?.MessageGroupId ?? '');
+    const accounts = new Set(groups.filter((group) => /^\d{1,18}$/.test(group)).map(toInt64));
+    await around([...accounts], () => forEach(Messages, move));
     moved += Messages.length;
   }
 }

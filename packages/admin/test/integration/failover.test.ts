@@ -304,6 +304,8 @@ it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${
   expect(new Set(Messages.map(({ Attributes }) => Attributes?.MessageGroupId))).toEqual(new Set(['77']));
   expect(printed[1]).toMatch(/Not arrived from eu-west-1: \d changes?\./);
   expect(printed[2]).toContain('stackName=IncidentMonitoringRumStandby --parameters Standby=false');
+  const commands = JSON.parse((await inSecond('audit --account 77 --json')).out) as { command: string }[];
+  expect(commands.map(({ command }) => command)).toContain('feed move');
   const { gateway_key } = await stored(central.table, keys.account(77));
   expect(aws.gateway.keys.map(({ value }) => value)).toContain(gateway_key);
   expect(printed.join()).not.toContain('Gateway keys are left out');
