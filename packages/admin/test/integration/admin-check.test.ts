@@ -6,7 +6,7 @@ import { orderOf, orderOfTime } from '../../../../lib/model/order.ts';
 import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { EXISTS, set } from '../../../../lib/table/expression.ts';
-import { type Key, keys, ofKind } from '../../../../lib/table/keys.ts';
+import { type Key, keys, ofKind, parseKey } from '../../../../lib/table/keys.ts';
 import { updateRow } from '../../../../lib/table/write.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls } from '../../../../test/support/faults.ts';
@@ -222,6 +222,18 @@ describe('admin check and admin repair', () => {
     expect(kindsOf(merges.fixed)).toEqual(['alert_misplaced', 'log_entry_missing']);
     expect(kindsOf(merges.left)).toEqual(['alert_incident_missing']);
     expect(await kindsIn(table)).toEqual(new Set(['alert_incident_missing']));
+  });
+
+  it('repair once more when entries arrive of which there was none before', async () => {
+    const { table, account, put, remove } = await merged();
+    const log = [...(await snapshot(table, account)).values()].filter((row) =>
+      ['historyEntry', 'logPointer', 'logHead'].includes(String(parseKey(row)?.kind)),
+    );
+    for (const row of log) await remove(row);
+    await repairMerges(table, Date.now());
+    for (const { pk, sk, ...row } of log) if (pk !== keys.logHead(account).pk) await put({ pk, sk }, row);
+    await repairMerges(table, Date.now());
+    expect(await kindsIn(table)).toEqual(new Set());
   });
 
   it('of accounts leave merges alone, whose entries may not have arrived', async () => {

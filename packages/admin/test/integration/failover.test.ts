@@ -248,6 +248,9 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
 
   const here = await inSecond('failover --from eu-central-1');
   expect(here).toMatchObject({ exitCode: 2, err: expect.stringContaining('must be the other region') });
+  first.outputs = { ...outputs, RegionDigit: '2' };
+  const digits = 'Give the stacks in eu-central-1 and eu-west-1 different values of the setting regionDigit';
+  expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 1, err: expect.stringContaining(digits) });
   first.outputs = { ...outputs, TableName: 'Another' };
   expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 2, err: expect.stringContaining('not replicas of one') });
 });
