@@ -16,8 +16,8 @@ import { admissionOf, operateWithinLimit } from './rate-limit.ts';
  * function's time-out, in milliseconds. The operation itself is not cancelled.
  */
 const EARLY_MS = 500;
-/** `Retry-After` in seconds while writes are frozen. */
-const RETRY_FROZEN_SECONDS = '60';
+/** `Retry-After` in seconds while writes are frozen, and of a standby. */
+const RETRY_SUSPENDED_SECONDS = '60';
 
 /** The code of an operation: how it checks a call, and what it does. */
 export interface Implementation<Body, Data> {
@@ -31,7 +31,7 @@ export interface Implementation<Body, Data> {
 
 /**
  * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body,
- * whether writes are frozen, whether the operation is available, Idempotency-Key, exact rate limit. API Gateway has checked path and method.
+ * whether changes are suspended, whether the operation is available, Idempotency-Key, exact rate limit. API Gateway has checked path and method.
  */
 export function createOperationHandler<Body, Data>(
   operation: Operation,
@@ -47,10 +47,10 @@ export function createOperationHandler<Body, Data>(
   chain
     .use(bodyMiddleware({ ...deps.settings, ...operation }))
     .use(validateMiddleware(operation, validate, crossCheck));
-  const { writesFrozen, standby } = deps.settings;
-  if (operation.writes && (writesFrozen || standby))
+  const suspended = suspensionOf(operation, deps);
+  if (suspended)
     chain.before(() => {
-      throw refusal('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
+      throw refusal(suspended, undefined, { 'Retry-After': RETRY_SUSPENDED_SECONDS });
     });
   if (checkAvailable) chain.before(checkAvailable);
   const admission = admissionOf(operation, deps);
@@ -60,6 +60,12 @@ export function createOperationHandler<Body, Data>(
       ? operateWithinLimit(admission, event, deps, (admitted) => operate({ ...call, admitted }))
       : operate(call);
   }) as unknown as Handler;
+}
+
+/** Why all calls of an operation are refused, if they are. A standby reads no queue, so what it took would be lost after ten days. */
+function suspensionOf({ writes, sendsTo }: Operation, { settings }: Deps): 'standby' | 'writesFrozen' | undefined {
+  if (settings.standby && (writes || sendsTo)) return 'standby';
+  return settings.writesFrozen && writes ? 'writesFrozen' : undefined;
 }
 
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {

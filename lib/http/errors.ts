@@ -69,6 +69,7 @@ const REFUSALS = {
   tooFrequent: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   tooManyItems: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   writesFrozen: 'ServiceUnavailable' as CodeWith<undefined>,
+  standby: 'ServiceUnavailable' as CodeWith<undefined>,
   serviceMapDisabled: 'ServiceUnavailable' as CodeWith<undefined>,
   methodNotAllowed: 'MethodNotAllowed' as CodeWith<{ allow: string }>,
   // What is wrong with an item that is sent to the feed: reasons of refusals, never a response of their own.
@@ -179,7 +180,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a call was refused since an operator has switched off what it needs: that is no failure of the service. */
+/**
+ * Whether a call was refused since an operator has switched off what it needs: that is no failure of the service. One that reaches a standby
+ * counts as failed, since it should have reached the region that serves.
+ */
 export const isRefusedBySetting = (error: unknown): boolean =>
   error instanceof ApiError && ['writesFrozen', 'serviceMapDisabled'].includes(error.explanation?.name ?? '');
 

@@ -42,10 +42,12 @@ export const SETTINGS = {
    */
   writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },
   /**
-   * Whether the service of another region writes to the table, of which this one has a replica. Then this one writes nothing but the counts of
-   * rate limits: as between the writes of two regions DynamoDB keeps the later version of a row, whatever is in the other.
+   * Whether the service of another region writes to the table, of which this one has a replica. Then this one takes nothing in, and writes
+   * nothing but the counts of rate limits: as between the writes of two regions DynamoDB keeps the later version of a row, whatever is in the other.
    */
   standby: { env: 'STANDBY', type: 'flag', default: false },
+  /** The last digit of the sequences of merges, of a service in two regions, in each another one; 0: any. */
+  regionDigit: { env: 'REGION_DIGIT', type: 'integer', default: 0, min: 0, max: 9 },
   /** Whether this deployment has the service-map subsystem. */
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
 } as const satisfies Record<string, SettingSpec & { readonly env: string }>;

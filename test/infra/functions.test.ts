@@ -72,7 +72,7 @@ it.each<[variant: Variant | undefined, tableName: string, settings: typeof DEFAU
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
   const STANDBY = String(variant === 'standby');
-  const ofTable = { TABLE_NAME, ...settings, STANDBY };
+  const ofTable = { TABLE_NAME, ...settings, STANDBY, REGION_DIGIT: variant === 'standby' ? '2' : '0' };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {

@@ -159,6 +159,8 @@ export const catalog: Catalog = {
       `Zu viele Datensätze und Alerts: Dieses Konto darf höchstens ${limit} pro ${windowSeconds} Sekunden senden; jeder zählt einmal je angefangenem KB. Von dieser Anfrage wurde nichts übernommen. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
     writesFrozen: () =>
       'Änderungen sind wegen Wartung ausgesetzt, Lesen geht weiter. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+    standby: () =>
+      'Diese Region ist ein Standby und nimmt keine Änderungen an. Bitte an die aktive Region senden oder nach der Zeit im Header Retry-After erneut versuchen.',
     serviceMapDisabled: () => 'Die Service Map ist in dieser Installation nicht eingeschaltet.',
     methodNotAllowed: ({ allow }) => `Dieser Pfad nimmt nur ${allow} an.`,
     itemTooLong: ({ bytes, maxBytes }) => `darf höchstens ${maxBytes} Bytes groß sein, hat aber ${bytes}.`,

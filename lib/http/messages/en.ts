@@ -155,6 +155,8 @@ export const catalog: Catalog = {
       `Too many records and alerts: this account may send at most ${limit} per ${windowSeconds} seconds, each counted once for each KB begun. None of this request was taken. Try again after the time in the Retry-After header.`,
     writesFrozen: () =>
       'Changes are suspended for maintenance; reading goes on. Try again after the time in the Retry-After header.',
+    standby: () =>
+      'This region is a standby: it takes no changes. Send them to the region that serves, or try again after the time in the Retry-After header.',
     serviceMapDisabled: () => 'The service map is not enabled on this deployment.',
     methodNotAllowed: ({ allow }) => `This path accepts ${allow} only.`,
     itemTooLong: ({ bytes, maxBytes }) => `must be at most ${maxBytes} bytes: it has ${bytes}.`,

@@ -152,6 +152,7 @@ export const catalog: Catalog = {
     tooManyItems: ({ limit, windowSeconds }) =>
       `记录和告警过多：此账户每 ${windowSeconds} 秒最多发送 ${limit} 条，每条按每 1 KB 计一次（不足 1 KB 按 1 KB 计）。此请求未被接收。请按 Retry-After 响应头等待后重试。`,
     writesFrozen: () => '系统维护中，暂停修改，读取不受影响。请按 Retry-After 响应头等待后重试。',
+    standby: () => '本区域为备用区域，不接受修改。请发送到当前服务区域，或按 Retry-After 响应头等待后重试。',
     serviceMapDisabled: () => '此部署未启用服务地图。',
     methodNotAllowed: ({ allow }) => `该路径只支持 ${allow} 方法。`,
     itemTooLong: ({ bytes, maxBytes }) => `不得超过 ${maxBytes} 字节，实际为 ${bytes} 字节。`,

@@ -42,6 +42,7 @@ const VALUES: Explanations = {
   tooFrequent: { limit: 30, windowSeconds: 60 },
   tooManyItems: { limit: 20_000, windowSeconds: 3 },
   writesFrozen: undefined,
+  standby: undefined,
   serviceMapDisabled: undefined,
   methodNotAllowed: { allow: 'POST' },
   itemTooLong: { bytes: 9_000, maxBytes: 8_192 },

@@ -9,6 +9,7 @@ const DEFAULTS = {
     serviceMapEnabled: true,
     writesFrozen: false,
     standby: false,
+    regionDigit: 0,
     quiet: false,
   },
   ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 60_000, endedAlertDays: 400, alertSilenceSeconds: 86_400 },
@@ -31,7 +32,7 @@ it('the settings have the values of the environment, and defaults for what is ab
   ).toEqual({
     ...{ tableName: 't', dynamodbEndpoint: env.DYNAMODB_ENDPOINT, metricsNamespace: env.METRICS_NAMESPACE },
     ...{ maxBodyBytes: 2_048, serviceMapEnabled: false, writesFrozen: true, standby: true, quiet: true },
-    ...{ feedItemsPer3Seconds: 5, feedItemsPerMinute: 6, endedAlertDays: 400, alertSilenceSeconds: 0 },
+    ...{ feedItemsPer3Seconds: 5, feedItemsPerMinute: 6, endedAlertDays: 400, alertSilenceSeconds: 0, regionDigit: 0 },
   });
 });
 

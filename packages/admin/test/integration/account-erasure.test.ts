@@ -288,12 +288,33 @@ it('looks once more after it has deleted rows, and deletes what was written mean
   expect([scans, kindsOf(of(OWN, await allRows(table)))]).toEqual([3, ['account', 'audit', 'audit']]);
 });
 
-it('an import that began before the erasure writes no further row', async () => {
-  const { table, admin } = await newWorld([OWN]);
+const INCIDENTS = ['1', '2'].map((digit) => digit.repeat(24));
+
+it.each<[command: string, at: string, said: string, stdin?: string]>([
+  // After the file was checked, the findings or the alert were read, and before the first row is written.
+  ['import -', 'PutItem', 'Account 42 was erased', lines(itemLine(OWN))],
+  ['repair --account 42 --write', 'PutItem', '0 of 1 finding repaired'],
+  ['alert close k --account 42', 'PutItem', 'Account 42 was erased'],
+  [`merge undo ${INCIDENTS[1]} SEQUENCE --account 42`, 'TransactWriteItems', 'Account 42 was erased'],
+])('%s that began before the erasure writes no further row', async (command, at, said, stdin = '') => {
+  const table = await newTable();
+  const admin = adminOf(table);
+  const alert = { kind: 'alert', account_id: OWN, title: NAME };
+  const data = lines(
+    accountLine(OWN),
+    ...INCIDENTS.map((incident_id) => ({ kind: 'incident', account_id: OWN, incident_id, title: NAME })),
+    { ...alert, alert_id: ID, incident_id: INCIDENTS[0] },
+    { ...alert, alert_key: 'k', alert_status: 'Critical' },
+  );
+  expect(await admin('import -', { stdin: data })).toMatchObject({ exitCode: 0 });
+  await admin(`merge alerts ${INCIDENTS[1]} ${ID} --account ${OWN}`);
+  const [pointer] = (await allRows(table)).filter((row) => parseKey(row)?.kind === 'logPointer');
+  const { pk, sk } = pointer ?? expect.unreachable('there was a merge');
+  if (command.startsWith('repair'))
+    await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
   let isErased = false;
   const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
-    // After the file was checked, and before the first row is written.
-    if (!isErased && action === 'PutItem') {
+    if (!isErased && action === at) {
       isErased = true;
       await erase(admin);
     }
@@ -301,10 +322,9 @@ it('an import that began before the erasure writes no further row', async () => 
     reply.writeHead(status, headers).end(body);
   });
   onTestFinished(proxy.close);
-  const importing = adminOf(table, proxy.endpoint);
-  const result = await importing('import -', { stdin: lines(itemLine(OWN)) });
-  expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining('Account 42 was erased') });
-  expect(kindsOf(of(OWN, await allRows(table)))).not.toContain('workItem');
+  const result = await adminOf(table, proxy.endpoint)(command.replace('SEQUENCE', String(Number(sk))), { stdin });
+  expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining(said) });
+  expect(new Set(kindsOf(of(OWN, await allRows(table))))).toEqual(new Set(['account', 'audit']));
 });
 
 it('what writes for long looks every 30 s whether the account is erased', async () => {
