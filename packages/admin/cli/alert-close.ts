@@ -113,7 +113,9 @@ async function closeChosen(session: CloseSession): Promise<WriteResult> {
         { signal: io.signal },
       ),
     );
-  const shown = chosen.slice(0, MAX_LINES).map(({ alert_id, alert_key = '' }) => line`${alert_id} ${alert_key}`);
+  const shown = chosen
+    .slice(0, MAX_LINES)
+    .map((alert) => line`${alert.alert_id} ${alert.alert_key ?? ''}${open.includes(alert) ? ' (stays open)' : ''}`);
   const more = chosen.length > MAX_LINES ? [`and ${countText(chosen.length - MAX_LINES, 'other alert')}`] : [];
   const kept = open.length > 0 ? ` ${open.length} stay open: they have later records.` : '';
   return {

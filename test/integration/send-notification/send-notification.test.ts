@@ -356,12 +356,14 @@ it('an answer has the language of its reasons in its headers, also if some alert
 
 it('a notification of which no alert can be read is InvalidParameter, in the language of its sender', async () => {
   const { answer, records, refused, counts } = await notify({ alerts: [5, 6] }, { headers: GERMAN });
+  const reason = 'muss ein JSON-Objekt sein';
   expect([answer.status, answer.body.error]).toEqual([
     400,
     {
       code: 'InvalidParameter',
-      message:
-        'alerts[0]: muss ein JSON-Objekt sein; alerts[1]: muss ein JSON-Objekt sein. Von dieser Anfrage wurde nichts übernommen.',
+      message: `alerts[0]: ${reason}; alerts[1]: ${reason}. Von dieser Anfrage wurde nichts übernommen.`,
+      refused: [0, 1].map((index) => ({ index, reason })),
+      refused_count: 2,
     },
   ]);
   expect([records, refused.length, counts]).toEqual([[], 1, [expect.objectContaining({ refused: 2 })]]);
