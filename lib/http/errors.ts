@@ -52,6 +52,7 @@ const REFUSALS = {
   noItemTaken: 'InvalidParameter' as CodeWith<{ list: string; refused: readonly RefusedItem[]; more: number }>,
   alertNotFound: 'ResourceNotFound' as CodeWith<{ alertId: string }>,
   endedAlertsUnnamed: 'InvalidParameter' as CodeWith<undefined>,
+  namedAlertsWithTimes: 'InvalidParameter' as CodeWith<undefined>,
   tooManyNamed: 'InvalidParameter' as CodeWith<{ fields: readonly [string, string]; given: number; maximum: number }>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
   /** `named`: the ids that the message names; `more`: how many others there are. */
@@ -151,8 +152,10 @@ export interface FieldSchema {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Name of the field whose value is `minimum`. */
+  /** Where `minimum` comes from, such as the name of another field. */
   readonly 'x-minimum-field'?: string;
+  /** The same of `maximum`. */
+  readonly 'x-maximum-field'?: string;
   /** The exact maximum of an int64, where a double cannot hold it. */
   readonly 'x-maximum'?: string;
   readonly minLength?: number;

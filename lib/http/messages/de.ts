@@ -39,8 +39,11 @@ function expected({ type, format = '', enum: values, minimum, maximum, items = {
       if (format === 'int64' && max === undefined)
         return `eine ganze Zahl im Bereich int64${minimum === undefined ? '' : `, mindestens ${minimum}`}`;
       const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const minimumField = schema['x-minimum-field'];
-      const bounds = range(minimumField === undefined ? min : `${min} (${minimumField})`, max);
+      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
+      const bounds = range(
+        minimumField === undefined ? min : `${min} (${minimumField})`,
+        maximumField === undefined ? max : `${max} (${maximumField})`,
+      );
       return bounds ? `eine ganze Zahl von ${bounds}` : 'eine ganze Zahl';
     }
     case 'string': {
@@ -136,7 +139,9 @@ export const catalog: Catalog = {
       `${itemTextsOf(list, refused).join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
     alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,
     endedAlertsUnnamed: () =>
-      'is_active darf nur mit alert_ids oder alert_keys false sein: Alarme, die nicht offen sind, findet man nur damit.',
+      'is_active darf nur mit start_time und end_time oder mit alert_ids oder alert_keys false sein.',
+    namedAlertsWithTimes: () =>
+      'alert_ids und alert_keys sind nicht zusammen mit start_time und end_time möglich: bitte eines davon weglassen.',
     tooManyNamed: ({ fields, given, maximum }) =>
       `${fields.join(' und ')} dürfen zusammen höchstens ${maximum} Elemente haben, nicht ${given}.`,
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',

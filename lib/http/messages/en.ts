@@ -39,8 +39,11 @@ function expected({ type, format = '', enum: values, minimum, maximum, items = {
       if (format === 'int64' && max === undefined)
         return `an integer in the int64 range${minimum === undefined ? '' : `, at least ${minimum}`}`;
       const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const minimumField = schema['x-minimum-field'];
-      const bounds = range(minimumField === undefined ? min : `${min} (${minimumField})`, max);
+      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
+      const bounds = range(
+        minimumField === undefined ? min : `${min} (${minimumField})`,
+        maximumField === undefined ? max : `${max} (${maximumField})`,
+      );
       if (!bounds) return 'an integer';
       return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
     }
@@ -132,7 +135,9 @@ export const catalog: Catalog = {
       `${itemTextsOf(list, refused).join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
     alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,
     endedAlertsUnnamed: () =>
-      'is_active may be false only with alert_ids or alert_keys: alerts that are not open are found by these alone.',
+      'is_active may be false only with start_time and end_time, or with alert_ids or alert_keys.',
+    namedAlertsWithTimes: () =>
+      'alert_ids and alert_keys cannot be combined with start_time and end_time: leave out either.',
     tooManyNamed: ({ fields, given, maximum }) =>
       `${fields.join(' and ')} must have at most ${maximum} items together, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',

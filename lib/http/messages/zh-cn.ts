@@ -39,11 +39,12 @@ function expected({ type, format = '', enum: values, minimum, maximum, items = {
     case 'object':
       return 'JSON 对象';
     case 'integer': {
-      const max = schema['x-maximum'] ?? maximum;
-      const minimumField = schema['x-minimum-field'];
-      if (format !== 'int64')
-        return integer(minimumField === undefined ? minimum : `${minimum}（${minimumField}）`, max);
-      if (max !== undefined) return `${minimum ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
+      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
+      const exact = schema['x-maximum'] ?? maximum;
+      const max = maximumField === undefined ? exact : `${exact}（${maximumField}）`;
+      const min = minimumField === undefined ? minimum : `${minimum}（${minimumField}）`;
+      if (format !== 'int64') return integer(min, max);
+      if (max !== undefined) return `${min ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
       return `int64 范围内${minimum === undefined ? '' : `且不小于 ${minimum} `}的整数`;
     }
     case 'string': {
@@ -133,7 +134,8 @@ export const catalog: Catalog = {
     noItemTaken: ({ list, refused, more }) =>
       `${itemTextsOf(list, refused).join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
     alertNotFound: ({ alertId }) => `告警 ${alertId} 不存在。`,
-    endedAlertsUnnamed: () => 'is_active 仅在提供 alert_ids 或 alert_keys 时可为 false：已关闭的告警只能通过它们查询。',
+    endedAlertsUnnamed: () => 'is_active 为 false 时，必须提供 start_time 和 end_time，或 alert_ids 或 alert_keys。',
+    namedAlertsWithTimes: () => 'alert_ids 和 alert_keys 不能与 start_time 和 end_time 同时使用。',
     tooManyNamed: ({ fields, given, maximum }) => `${fields.join(' 和 ')} 合计至多 ${maximum} 项，而不是 ${given} 项。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
     mergeTargetsNotFound: ({ named, more, unread }) =>
