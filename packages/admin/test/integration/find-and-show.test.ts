@@ -146,7 +146,7 @@ it.each<[rule: number, host: object, live: object, why: RegExp]>([
     6,
     {},
     { ...LIVE, node_count: 'x' },
-    /^Its live status row is malformed\. Its live status could not be read, .*\. Neither/,
+    /^Its live status row is malformed\. Its live status could not be read, .*\. It does not tell/,
   ],
   [2, { enabled: 1 }, LIVE, /^Its inventory row is malformed\. Its live status could not be read, /],
   [7, { report_interval_ms: undefined }, OLD, /is 10 min old: more than twice .* 1 min \(the default/],
