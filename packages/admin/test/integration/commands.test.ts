@@ -106,6 +106,18 @@ describe('the help', async () => {
     expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   });
 
+  const isRun = (line: string, option: string) => commandsWith(option).some((name) => line.startsWith(name));
+  // A command that writes does not do so again.
+  const reading = single.filter(
+    (line) => isRun(line, '--json') && (line.includes('--dry-run') || !isRun(line, '--dry-run')),
+  );
+  it.each(reading)('has an example whose names in JSON have one style: %s', async (line) => {
+    const { out } = await runExample(table, line.replace(/ --json|$/, ' --json'));
+    const names: string[] = [];
+    JSON.parse(out, (name) => void names.push(name));
+    expect(names.filter((name) => /[a-z][A-Z]/.test(name))).toEqual([]);
+  });
+
   it.each(pipes)('has an example that works in a shell: %s', async (pipe) => {
     const other = await newTable();
     const command = `npm run --silent admin -- ${pipe.replace('--stack Other --yes', `--table ${other.name}`)}`;
