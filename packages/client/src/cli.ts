@@ -4,7 +4,7 @@ import { ALERTS_HELP, alerts } from './command/alerts.ts';
 import { EXIT } from './command/exit-codes.ts';
 import { FLEET_HELP, fleet } from './command/fleet.ts';
 import { callOperation, OPERATIONS_HELP } from './command/operation.ts';
-import { UsageError } from './command/output.ts';
+import { endOnOutputError, UsageError } from './command/output.ts';
 import { RECORDS_HELP, records } from './command/records.ts';
 import { report } from './command/report.ts';
 import { COMMANDS } from './types.ts';
@@ -37,8 +37,7 @@ const commands = new Map<string, (args: string[]) => Promise<void>>([
 ]);
 
 const [command = '--help', ...args] = process.argv.slice(2);
-// A reader such as `head` may close the pipe early: that is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failed));
+endOnOutputError();
 if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) process.stdout.write(HELP);
 else
   try {
