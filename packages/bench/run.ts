@@ -1,7 +1,7 @@
 /** `npm run bench -- [subject…]`: measures the subjects, or all, and prints each figure with its ratio to a baseline of the same run. */
 import { parseArgs } from 'node:util';
 
-const SUBJECTS = ['functions', 'merges', 'import', 'bodies'] as const;
+const SUBJECTS = ['functions', 'sends', 'merges', 'import', 'bodies'] as const;
 
 export interface Figure {
   name: string;
