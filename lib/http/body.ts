@@ -116,7 +116,7 @@ function unzipped(bytes: Buffer, encoding: string, maxBytes: number): Buffer {
   }
 }
 
-type AjvError = Pick<ErrorObject, 'instancePath' | 'params'>;
+export type AjvError = Pick<ErrorObject, 'instancePath' | 'params' | 'keyword'>;
 
 /** A validator that ajv has compiled. It fills defaults into the body, and sets `errors`. */
 export interface Validator {

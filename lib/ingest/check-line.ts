@@ -1,10 +1,9 @@
 /** Checks lines of import and the feed by {@link LINES}. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Fields, fieldErrorOf } from '../http/body.ts';
+import { type AjvError, type Fields, fieldErrorOf, type Validator } from '../http/body.ts';
 import type { FieldSchema } from '../http/errors.ts';
 import { alert } from '../model/alert.ts';
 import { AT_MS, UNIX_SECONDS } from '../model/fields.ts';
-import type { Kind, SentRecord } from '../model/kinds.ts';
+import { INGEST_KINDS, type IngestKind, type Kind, type SentRecord } from '../model/kinds.ts';
 import { MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION, RESERVED_WORK_ITEM_FIELDS } from '../model/work-item.ts';
 import {
   codePoints,
@@ -15,42 +14,40 @@ import {
   positionOf,
   syntaxErrorAt,
 } from '../shared/json.ts';
-import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import { MAX_DEPTH, MAX_FIELD_NAME, MAX_LINE_BYTES, MAX_RECORD_BYTES, SMALLEST_NUMBER, sizeProblem } from './limits.ts';
-import { KEYED_ONLY, LINES, type LineSchema } from './lines.ts';
+import { KEYED_ONLY, LINES, type LineName, type LineSchema } from './lines.ts';
 import { fieldProblem, firstProblems, type Problem, tooLong } from './problems.ts';
+import * as validators from './validate-records.ts';
 
-const ajv = new Ajv({ allErrors: true, messages: false });
-ajv.addKeyword(int64Keyword);
-const validators = new Map<LineSchema, ValidateFunction>();
-/** Compiles a schema at its first use, and keeps it. */
-function validatorOf(schema: LineSchema): ValidateFunction {
-  const validate = validators.get(schema) ?? ajv.compile<unknown>(withInt64(schema) as object);
-  validators.set(schema, validate);
-  return validate;
+/** What is taken: the kinds, and the validators of their lines. */
+export interface Taken<OfKind extends Kind = Kind> {
+  readonly kinds: readonly OfKind[];
+  readonly validators: Readonly<Partial<Record<LineName, Validator>>>;
 }
 
+/** What the feed takes. */
+export const TAKEN_BY_FEED: Taken<IngestKind> = { kinds: INGEST_KINDS, validators };
+
+const nameOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineName =>
+  kind === 'host' && retired === true ? 'retired_host' : kind;
+
 /** The schema of a line of this kind. */
-export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineSchema =>
-  LINES[kind === 'host' && retired === true ? 'retired_host' : kind];
+export const schemaOf = (line: { kind: Kind; retired?: unknown }): LineSchema => LINES[nameOf(line)];
 
 /** Whether a line has what only the export of an alert with a key has: its id beside its key. */
 export const isExportedAlert = (line: object): boolean => 'alert_id' in line && 'alert_key' in line;
 
 /** The schema of a line that an export may have written, if it is another than that of a record. */
-function exportedSchemaOf(kind: Kind, line: object): LineSchema | undefined {
-  if (kind === 'incident') return LINES.exported_incident;
-  return kind === 'alert' && isExportedAlert(line) ? LINES.exported_alert : undefined;
+function exportedNameOf(kind: Kind, line: object): LineName | undefined {
+  if (kind === 'incident') return 'exported_incident';
+  return kind === 'alert' && isExportedAlert(line) ? 'exported_alert' : undefined;
 }
 
-/** The record of a line of the feed, if that has no problems. @param kinds those that are accepted */
-export function sentRecordOf<OfKind extends Kind>(
-  text: string,
-  kinds: readonly OfKind[],
-): { problems: Problem[]; sent?: SentRecord<OfKind> } {
+/** The record of a line of the feed, if that has no problems. */
+export function sentRecordOf(text: string): { problems: Problem[]; sent?: SentRecord<IngestKind> } {
   const { problems, line } = parseLine(text);
-  if (problems.length === 0) problems.push(...problemsOf(line, kinds, text));
-  return problems.length === 0 ? { problems, sent: line as SentRecord<OfKind> } : { problems };
+  if (problems.length === 0) problems.push(...problemsOf(line, TAKEN_BY_FEED, text));
+  return problems.length === 0 ? { problems, sent: line as SentRecord<IngestKind> } : { problems };
 }
 
 /**
@@ -82,13 +79,13 @@ export function isRefusedCall(line: unknown): boolean {
 }
 
 /**
- * The first problems of a parsed line; none if it is a record of one of the kinds.
+ * The first problems of a parsed line; none if it is a record that is taken.
  * @param queued the line as it is queued; absent: import bounds its size
  */
-export const problemsOf = (line: unknown, kinds: readonly Kind[], queued?: string): Problem[] =>
-  firstProblems(allProblems(line, kinds, queued));
+export const problemsOf = (line: unknown, taken: Taken, queued?: string): Problem[] =>
+  firstProblems(allProblems(line, taken, queued));
 
-function* allProblems(line: unknown, kinds: readonly Kind[], queued?: string): Generator<Problem> {
+function* allProblems(line: unknown, { kinds, validators }: Taken, queued?: string): Generator<Problem> {
   if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield plain('itemNotObject');
   const { kind, retired, TopicArn } = line as { kind?: Kind; retired?: unknown; TopicArn?: unknown };
   if (isRefusedCall(line)) return yield plain('itemOfRefusedCall');
@@ -97,9 +94,11 @@ function* allProblems(line: unknown, kinds: readonly Kind[], queued?: string): G
     return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });
   const tooLarge = queued === undefined ? undefined : sizeProblem(queued, line);
   if (tooLarge) return yield tooLarge;
-  const schema = (kinds.includes('account') && exportedSchemaOf(kind, line)) || schemaOf({ kind, retired });
+  const exported = exportedNameOf(kind, line);
+  const name = exported && validators[exported] ? exported : nameOf({ kind, retired });
+  const schema = LINES[name];
   const fields = schema.properties as Fields;
-  const validate = validatorOf(schema);
+  const validate = validators[name] as Validator;
   validate(line);
   const errors = validate.errors ?? [];
   validate.errors = null; // it would keep an error for each short field of a long line in memory
@@ -196,7 +195,7 @@ function describedBy(field: string, schema: FieldSchema = {}): FieldSchema {
   return field === 'source_url' ? { format: 'http-url' } : schema;
 }
 
-function schemaProblem(error: ErrorObject, fields: Fields, line: object): Problem {
+function schemaProblem(error: AjvError, fields: Fields, line: object): Problem {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties' && instancePath === '')
     return { name: 'fieldUnknown', values: { field: String(params.additionalProperty) } };

@@ -112,10 +112,13 @@ export function stringifyJson(value: unknown): string {
 
 /** The length of a text as JSON Schema and the contract count it: a surrogate pair is one character. */
 export function codePoints(text: string): number {
-  let count = 0;
-  for (const _character of text) count += 1;
+  let count = text.length;
+  for (let index = 1; index < text.length; index += 1)
+    if (isLow(text.charCodeAt(index)) && isHigh(text.charCodeAt(index - 1))) count -= 1;
   return count;
 }
+const isHigh = (unit: number) => (unit & 0xfc00) === 0xd800;
+const isLow = (unit: number) => (unit & 0xfc00) === 0xdc00;
 
 // Where the first syntax error of a JSON text is, and how deep the text is nested.
 

@@ -10,40 +10,40 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
     data.limit === void 0 && (data.limit = 20), data.asc === void 0 && (data.asc = !1);
     let data0 = data.limit;
     if (!(typeof data0 == "number" && !(data0 % 1) && !isNaN(data0) && isFinite(data0))) {
-      const err0 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/type", keyword: "type", params: { type: "integer" } };
+      const err0 = { instancePath: instancePath + "/limit", keyword: "type", params: { type: "integer" } };
       vErrors === null ? vErrors = [err0] : vErrors.push(err0), errors++;
     }
     if (typeof data0 == "number" && isFinite(data0)) {
       if (data0 > 100 || isNaN(data0)) {
-        const err1 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/maximum", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
+        const err1 = { instancePath: instancePath + "/limit", keyword: "maximum", params: { comparison: "<=", limit: 100 } };
         vErrors === null ? vErrors = [err1] : vErrors.push(err1), errors++;
       }
       if (data0 < 1 || isNaN(data0)) {
-        const err2 = { instancePath: instancePath + "/limit", schemaPath: "#/properties/limit/minimum", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
+        const err2 = { instancePath: instancePath + "/limit", keyword: "minimum", params: { comparison: ">=", limit: 1 } };
         vErrors === null ? vErrors = [err2] : vErrors.push(err2), errors++;
       }
     }
     if (data.search_after_ctx !== void 0 && typeof data.search_after_ctx != "string") {
-      const err3 = { instancePath: instancePath + "/search_after_ctx", schemaPath: "#/properties/search_after_ctx/type", keyword: "type", params: { type: "string" } };
+      const err3 = { instancePath: instancePath + "/search_after_ctx", keyword: "type", params: { type: "string" } };
       vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
     }
     if (typeof data.asc != "boolean") {
-      const err4 = { instancePath: instancePath + "/asc", schemaPath: "#/properties/asc/type", keyword: "type", params: { type: "boolean" } };
+      const err4 = { instancePath: instancePath + "/asc", keyword: "type", params: { type: "boolean" } };
       vErrors === null ? vErrors = [err4] : vErrors.push(err4), errors++;
     }
     if (data.is_active !== void 0 && typeof data.is_active != "boolean") {
-      const err5 = { instancePath: instancePath + "/is_active", schemaPath: "#/properties/is_active/type", keyword: "type", params: { type: "boolean" } };
+      const err5 = { instancePath: instancePath + "/is_active", keyword: "type", params: { type: "boolean" } };
       vErrors === null ? vErrors = [err5] : vErrors.push(err5), errors++;
     }
     if (data.alert_severity !== void 0 && typeof data.alert_severity != "string") {
-      const err6 = { instancePath: instancePath + "/alert_severity", schemaPath: "#/properties/alert_severity/type", keyword: "type", params: { type: "string" } };
+      const err6 = { instancePath: instancePath + "/alert_severity", keyword: "type", params: { type: "string" } };
       vErrors === null ? vErrors = [err6] : vErrors.push(err6), errors++;
     }
     if (data.alert_ids !== void 0) {
       let data5 = data.alert_ids;
       if (Array.isArray(data5)) {
         if (data5.length > 100) {
-          const err7 = { instancePath: instancePath + "/alert_ids", schemaPath: "#/properties/alert_ids/maxItems", keyword: "maxItems", params: { limit: 100 } };
+          const err7 = { instancePath: instancePath + "/alert_ids", keyword: "maxItems", params: { limit: 100 } };
           vErrors === null ? vErrors = [err7] : vErrors.push(err7), errors++;
         }
         const len0 = data5.length;
@@ -51,16 +51,16 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
           let data6 = data5[i0];
           if (typeof data6 == "string") {
             if (!pattern0.test(data6)) {
-              const err8 = { instancePath: instancePath + "/alert_ids/" + i0, schemaPath: "#/properties/alert_ids/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+              const err8 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
               vErrors === null ? vErrors = [err8] : vErrors.push(err8), errors++;
             }
           } else {
-            const err9 = { instancePath: instancePath + "/alert_ids/" + i0, schemaPath: "#/properties/alert_ids/items/type", keyword: "type", params: { type: "string" } };
+            const err9 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "type", params: { type: "string" } };
             vErrors === null ? vErrors = [err9] : vErrors.push(err9), errors++;
           }
         }
       } else {
-        const err10 = { instancePath: instancePath + "/alert_ids", schemaPath: "#/properties/alert_ids/type", keyword: "type", params: { type: "array" } };
+        const err10 = { instancePath: instancePath + "/alert_ids", keyword: "type", params: { type: "array" } };
         vErrors === null ? vErrors = [err10] : vErrors.push(err10), errors++;
       }
     }
@@ -68,7 +68,7 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
       let data7 = data.alert_keys;
       if (Array.isArray(data7)) {
         if (data7.length > 100) {
-          const err11 = { instancePath: instancePath + "/alert_keys", schemaPath: "#/properties/alert_keys/maxItems", keyword: "maxItems", params: { limit: 100 } };
+          const err11 = { instancePath: instancePath + "/alert_keys", keyword: "maxItems", params: { limit: 100 } };
           vErrors === null ? vErrors = [err11] : vErrors.push(err11), errors++;
         }
         const len1 = data7.length;
@@ -76,25 +76,25 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
           let data8 = data7[i1];
           if (typeof data8 == "string") {
             if (func2(data8) > 255) {
-              const err12 = { instancePath: instancePath + "/alert_keys/" + i1, schemaPath: "#/properties/alert_keys/items/maxLength", keyword: "maxLength", params: { limit: 255 } };
+              const err12 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "maxLength", params: { limit: 255 } };
               vErrors === null ? vErrors = [err12] : vErrors.push(err12), errors++;
             }
             if (func2(data8) < 1) {
-              const err13 = { instancePath: instancePath + "/alert_keys/" + i1, schemaPath: "#/properties/alert_keys/items/minLength", keyword: "minLength", params: { limit: 1 } };
+              const err13 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "minLength", params: { limit: 1 } };
               vErrors === null ? vErrors = [err13] : vErrors.push(err13), errors++;
             }
           } else {
-            const err14 = { instancePath: instancePath + "/alert_keys/" + i1, schemaPath: "#/properties/alert_keys/items/type", keyword: "type", params: { type: "string" } };
+            const err14 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "type", params: { type: "string" } };
             vErrors === null ? vErrors = [err14] : vErrors.push(err14), errors++;
           }
         }
       } else {
-        const err15 = { instancePath: instancePath + "/alert_keys", schemaPath: "#/properties/alert_keys/type", keyword: "type", params: { type: "array" } };
+        const err15 = { instancePath: instancePath + "/alert_keys", keyword: "type", params: { type: "array" } };
         vErrors === null ? vErrors = [err15] : vErrors.push(err15), errors++;
       }
     }
   } else {
-    const err16 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err16 = { instancePath, keyword: "type", params: { type: "object" } };
     vErrors === null ? vErrors = [err16] : vErrors.push(err16), errors++;
   }
   return validate10.errors = vErrors, errors === 0;
