@@ -1,6 +1,13 @@
-/** Bodies whose list reaches the operation as the JSON texts of its items, each as it came. */
-import { endOfString, positionOf, syntaxErrorAt } from '../shared/json.ts';
+/** Bodies whose list reaches the operation as its items, each with its JSON text as it came. */
+import { endOfString, isClosing, isOpening, isPlainJson, positionOf, syntaxErrorAt, UNITS } from '../shared/json.ts';
 import { type ApiError, refusal } from './errors.ts';
+
+/** An item of a list. */
+export interface ItemText {
+  readonly text: string;
+  /** What the text says; absent if `JSON.parse` may read it otherwise than the exact parser, or was not asked. */
+  readonly value?: unknown;
+}
 
 /** The refusal of a body that is not JSON. */
 export function malformed(body: string): ApiError {
@@ -19,35 +26,46 @@ export const linesOf = (body: string): string[] =>
     .filter((line) => line !== '');
 
 /**
- * The list of this name in a JSON body, which may also be the list alone, with the texts of its items. Of several members of a name the last
- * counts, as for `JSON.parse`. A value that is no list stays a text.
+ * The list of this name in a JSON body, which may also be the list alone. Of several members of a name the last counts, as for `JSON.parse`. A
+ * value that is no list stays what it is.
  * @throws ApiError if the body is not a JSON object or array
  */
-export function withItemTexts(body: string, list: string): Record<string, string | string[]> {
-  if (syntaxErrorAt(body) !== undefined) throw malformed(body);
-  const json = body.trim();
-  if (json.startsWith('[')) return { [list]: textsWithin(json) };
-  if (!json.startsWith('{')) throw refusal('bodyNotObject');
-  const member = textsWithin(json).findLast((text) => JSON.parse(text.slice(0, endOfString(text, 1))) === list);
-  if (member === undefined) return {};
-  const value = member.slice(member.indexOf(':', endOfString(member, 1)) + 1).trim();
-  return { [list]: value.startsWith('[') ? textsWithin(value) : value };
+export function withItemTexts(body: string, list: string): Record<string, unknown> {
+  const value = parse(body);
+  if (typeof value !== 'object' || value === null) throw refusal('bodyNotObject');
+  if (Array.isArray(value)) return { [list]: itemsOf(body, value, isPlainJson(body)) };
+  const { [list]: items } = value as Record<string, unknown>;
+  if (!Array.isArray(items)) return items === undefined ? {} : { [list]: items };
+  const member = textsWithin(body).findLast((text) => JSON.parse(text.slice(0, endOfString(text, 1))) === list) ?? '';
+  return { [list]: itemsOf(member.slice(endOfString(member, 1)), items, isPlainJson(body)) };
 }
 
-/** The texts between the outer brackets of valid JSON: an array's items, or an object's members. */
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw malformed(body);
+  }
+}
+
+/** @param json holds the list @param arePlain whether the whole body is: if not, each item is looked at */
+const itemsOf = (json: string, values: readonly unknown[], arePlain: boolean): ItemText[] =>
+  textsWithin(json).map((text, index) => (arePlain || isPlainJson(text) ? { text, value: values[index] } : { text }));
+
+/** The texts within the first brackets of valid JSON: an array's items, or an object's members. */
 function textsWithin(json: string): string[] {
   const texts: string[] = [];
   let depth = 0;
-  let start = 1;
-  for (let index = 0; index < json.length; index += 1) {
-    const character = json[index];
-    if (character === '"') index = endOfString(json, index + 1) - 1;
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    const isEnd = depth === 0 || (depth === 1 && character === ',');
-    if (!isEnd) continue;
-    texts.push(json.slice(start, index).trim());
-    start = index + 1;
+  let start = json.search(/[{[]/) + 1;
+  for (let index = start; index < json.length && depth >= 0; index += 1) {
+    const unit = json.charCodeAt(index);
+    if (unit === UNITS.quote) index = endOfString(json, index + 1) - 1;
+    else if (isOpening(unit)) depth += 1;
+    else if (isClosing(unit)) depth -= 1;
+    if (depth < 0 || (depth === 0 && unit === UNITS.comma)) {
+      texts.push(json.slice(start, index).trim());
+      start = index + 1;
+    }
   }
   return texts.length === 1 && texts[0] === '' ? [] : texts;
 }

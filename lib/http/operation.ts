@@ -43,7 +43,7 @@ export interface Operation {
   /** The list in the body, such as `records`, whose items count against what an account may send to the feed, once for each KB begun; absent: none do. */
   readonly budgeted?: string;
   /**
-   * The list in the body, such as `records`, whose items the operation gets as JSON texts, to check them one by one. The body may also be
+   * The list in the body, such as `records`, whose items the operation gets with their texts ({@link ItemText}), to check them one by one. The body may also be
    * that list alone, or have an item a line (`LINES_TYPES`).
    */
   readonly itemTexts?: string;

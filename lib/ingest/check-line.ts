@@ -53,10 +53,15 @@ export function sentRecordOf(text: string): { problems: Problem[]; sent?: SentRe
 /**
  * Parses a line. The result is what JSON says, of any type, unless there are problems.
  * @param maxBytes a longer one is not parsed: it is too large a record, even without its account and time
+ * @param value of a text that is parsed
  */
-export function parseLine(text: string, maxBytes = MAX_LINE_BYTES): { problems: Problem[]; line?: unknown } {
+export function parseLine(
+  text: string,
+  { maxBytes = MAX_LINE_BYTES, value }: { maxBytes?: number; value?: unknown } = {},
+): { problems: Problem[]; line?: unknown } {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) return { problems: [tooLong(bytes, MAX_RECORD_BYTES)] };
+  if (value !== undefined) return { problems: [], line: value };
   let line: unknown;
   let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {

@@ -1,4 +1,5 @@
 import { escapedForSqs } from '../aws/sqs.ts';
+import type { ItemText } from '../http/item-texts.ts';
 import { AT_MS } from '../model/fields.ts';
 import type { IngestKind, Orders, SentRecord } from '../model/kinds.ts';
 import { type Order, type Origin, orderOf, timeOf } from '../model/order.ts';
@@ -38,10 +39,10 @@ export function recordOf(line: string, origin: Origin): { problems: Problem[] } 
  * The check of the queue accepts this line, also if its clock is up to a minute behind.
  */
 export function lineOf(
-  sent: string,
+  { text: sent, value }: ItemText,
   { accountId, sentMs }: { accountId: Int64; sentMs: number },
 ): { problems: Problem[] } | { line: string } {
-  const { problems, line: given } = parseLine(sent);
+  const { problems, line: given } = parseLine(sent, { value });
   if (problems.length > 0) return { problems };
   if (!isObject(given)) return { problems: problemsOf(given, TAKEN_BY_FEED) };
   const added = { account_id: accountId, at_ms: sentMs };

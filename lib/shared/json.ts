@@ -90,12 +90,28 @@ const SPECIAL = /__proto__|constructor|\\u00[5-7]|[:,[]\s*-0/;
 export const isPlainJson = (text: string) =>
   /^\s*[{[]/.test(text) && !SPECIAL.test(text) && !mayHaveRoundedNumber(text);
 
+// What walks JSON compares numbers: several times as fast as texts of one character.
+
+/** Characters of JSON as UTF-16 code units. */
+export const UNITS = {
+  space: 32,
+  quote: 34,
+  comma: 44,
+  bracket: 91,
+  backslash: 92,
+  endOfBracket: 93,
+  brace: 123,
+  endOfBrace: 125,
+};
+export const isOpening = (unit: number) => unit === UNITS.brace || unit === UNITS.bracket;
+export const isClosing = (unit: number) => unit === UNITS.endOfBrace || unit === UNITS.endOfBracket;
+
 /** The index after the quote that ends the string whose text begins at `from`. */
 export function endOfString(text: string, from: number): number {
   for (let index = from; index < text.length; index += 1) {
-    const character = text[index];
-    if (character === '"') return index + 1;
-    if (character === '\\') index += 1;
+    const unit = text.charCodeAt(index);
+    if (unit === UNITS.quote) return index + 1;
+    if (unit === UNITS.backslash) index += 1;
   }
   return text.length;
 }
@@ -195,21 +211,21 @@ export function exceededBound(
   for (const text of [json].flat()) {
     let depth = 0;
     count += 1;
-    let isOpening = false; // the last character, but for blanks, was an opening bracket
+    let isFirst = false; // the last character, but for blanks, was an opening bracket
     for (let index = 0; index < text.length; index += 1) {
-      const character = text[index] as string;
-      if (character === '{' || character === '[') {
+      const unit = text.charCodeAt(index);
+      if (isOpening(unit)) {
         if (++depth > levels) return 'levels';
         count += 1; // what follows it, unless the next is its closing bracket
-        isOpening = true;
+        isFirst = true;
         continue;
       }
-      if (character === '"') index = endOfString(text, index + 1) - 1;
-      else if (character === '}' || character === ']') {
+      if (unit === UNITS.quote) index = endOfString(text, index + 1) - 1;
+      else if (isClosing(unit)) {
         depth -= 1;
-        if (isOpening) count -= 1;
-      } else if (character === ',' && ++count > values) return 'values';
-      if (character > ' ') isOpening = false;
+        if (isFirst) count -= 1;
+      } else if (unit === UNITS.comma && ++count > values) return 'values';
+      if (unit > UNITS.space) isFirst = false;
     }
   }
   return count > values ? 'values' : undefined;

@@ -54,11 +54,11 @@ function sends(operation: ListedOperation & Pick<Sent, 'name'>, body: object) {
   return { name: operation.name, eventOf: () => event };
 }
 
-/** Messages that have one report each, all later than those of the call before. */
+/** Messages that have one report each, all later than those of earlier calls. */
 const messages = (count: number) => ({
   name: 'ingest-records' as const,
   eventOf(call: number, account_id: number) {
-    const atMs = STARTED_MS + call;
+    const atMs = STARTED_MS + 100 * count + call;
     const attributes = {
       SentTimestamp: String(atMs),
       ApproximateReceiveCount: '1',

@@ -54,7 +54,7 @@ const isIngestRecord = (sent: SentRecord): sent is SentRecord<IngestKind> =>
 
 /** The record of a line, and the orders of its row if an export has written it. */
 function importedOf(text: string): { problems: string[]; sent?: SentRecord; orders?: Orders } {
-  const parsed = parseLine(text, Number.POSITIVE_INFINITY);
+  const parsed = parseLine(text, { maxBytes: Number.POSITIVE_INFINITY });
   if (parsed.problems.length > 0) return { problems: parsed.problems.map(textOf) };
   const taken = takeOrders(parsed.line);
   const bytes = Buffer.byteLength(text);
