@@ -33,11 +33,13 @@ export const linesOf = (body: string): string[] =>
 export function withItemTexts(body: string, list: string): Record<string, unknown> {
   const value = parse(body);
   if (typeof value !== 'object' || value === null) throw refusal('bodyNotObject');
-  if (Array.isArray(value)) return { [list]: itemsOf(body, value, isPlainJson(body)) };
-  const { [list]: items } = value as Record<string, unknown>;
-  if (!Array.isArray(items)) return items === undefined ? {} : { [list]: items };
-  const member = textsWithin(body).findLast((text) => JSON.parse(text.slice(0, endOfString(text, 1))) === list) ?? '';
-  return { [list]: itemsOf(member.slice(endOfString(member, 1)), items, isPlainJson(body)) };
+  const values = Array.isArray(value) ? value : (value as Record<string, unknown>)[list];
+  if (!Array.isArray(values)) return values === undefined ? {} : { [list]: values };
+  const isPlain = isPlainJson(body);
+  const items = textsOf(body, list).map(
+    (text, index): ItemText => (isPlain || isPlainJson(text) ? { text, value: values[index] } : { text }),
+  );
+  return { [list]: items };
 }
 
 function parse(body: string): unknown {
@@ -48,24 +50,40 @@ function parse(body: string): unknown {
   }
 }
 
-/** @param json holds the list @param arePlain whether the whole body is: if not, each item is looked at */
-const itemsOf = (json: string, values: readonly unknown[], arePlain: boolean): ItemText[] =>
-  textsWithin(json).map((text, index) => (arePlain || isPlainJson(text) ? { text, value: values[index] } : { text }));
-
-/** The texts within the first brackets of valid JSON: an array's items, or an object's members. */
-function textsWithin(json: string): string[] {
-  const texts: string[] = [];
+/** The texts of the items of a valid body that is a list, or of the last list of this name in one that is an object. */
+function textsOf(body: string, list: string): string[] {
+  let texts: string[] = [];
   let depth = 0;
-  let start = json.search(/[{[]/) + 1;
-  for (let index = start; index < json.length && depth >= 0; index += 1) {
-    const unit = json.charCodeAt(index);
-    if (unit === UNITS.quote) index = endOfString(json, index + 1) - 1;
-    else if (isOpening(unit)) depth += 1;
-    else if (isClosing(unit)) depth -= 1;
-    if (depth < 0 || (depth === 0 && unit === UNITS.comma)) {
-      texts.push(json.slice(start, index).trim());
-      start = index + 1;
+  /** The depth of the items; 0: outside of the list. */
+  let level = 0;
+  /** Where an item, or a member of the body, begins. */
+  let start = 0;
+  for (let index = 0; index < body.length; index += 1) {
+    const unit = body.charCodeAt(index);
+    if (unit === UNITS.quote) index = endOfString(body, index + 1) - 1;
+    else if (isOpening(unit)) {
+      depth += 1;
+      const isList =
+        unit === UNITS.bracket &&
+        (depth === 1 || (depth === 2 && level === 0 && nameOf(body.slice(start, index)) === list));
+      if (isList) {
+        level = depth;
+        texts = [];
+      }
+      if (isList || depth === 1) start = index + 1;
+    } else if (unit === UNITS.comma) {
+      if (depth === level) texts.push(body.slice(start, index).trim());
+      if (depth === (level || 1)) start = index + 1;
+    } else if (isClosing(unit)) {
+      if (depth === level) {
+        texts.push(body.slice(start, index).trim());
+        level = 0;
+      }
+      depth -= 1;
     }
   }
   return texts.length === 1 && texts[0] === '' ? [] : texts;
 }
+
+/** The name of a member whose text ends before its value. */
+const nameOf = (member: string): unknown => JSON.parse(member.slice(0, member.lastIndexOf(':')));

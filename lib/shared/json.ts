@@ -108,10 +108,10 @@ export const isClosing = (unit: number) => unit === UNITS.endOfBrace || unit ===
 
 /** The index after the quote that ends the string whose text begins at `from`. */
 export function endOfString(text: string, from: number): number {
-  for (let index = from; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    if (unit === UNITS.quote) return index + 1;
-    if (unit === UNITS.backslash) index += 1;
+  for (let quote = text.indexOf('"', from); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let first = quote;
+    while (text.charCodeAt(first - 1) === UNITS.backslash) first -= 1;
+    if ((quote - first) % 2 === 0) return quote + 1; // an even number of backslashes escapes no quote
   }
   return text.length;
 }
