@@ -1,14 +1,14 @@
 /**
  * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
- * each; sends records, and reads and merges their alerts, by the commands of the client's README; then a real Alertmanager, of Debian, sends
- * an alert with the configuration of docs/feed.md, is restarted, and sends its end. Meanwhile an account is erased, which takes minutes.
+ * each; sends records, and reads and merges their alerts, by the commands of the client's README; then two real Alertmanagers, of Debian, send
+ * the same alert with the configuration of docs/feed.md; one is restarted, and sends its end. Meanwhile an account is erased, which takes minutes.
  */
 import { strict as assert } from 'node:assert';
-import { mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../packages/local/dynamodb-local.ts';
 import { DEMO_KEYS } from '../packages/local/sample.ts';
+import { downloadAlertmanager } from './support/alertmanager.ts';
 import { root, shell, startServer, startService, until } from './support/processes.ts';
 
 const ACCOUNT = 1;
@@ -77,6 +77,7 @@ async function sendMergeAndUndo(): Promise<void> {
 interface AlertItem {
   alert_id: string;
   title: string;
+  annotations?: object;
   end_time?: number;
 }
 
@@ -92,7 +93,8 @@ async function listAlerts(body: object): Promise<AlertItem[]> {
 }
 
 /** The key of an alert of Alertmanager, as in docs/feed.md. */
-const keyOf = ({ fingerprint }: { fingerprint: string }) => `alertmanager ${fingerprint}`;
+const keyOf = ({ fingerprint }: { fingerprint: string }, ...sources: string[]) =>
+  ['alertmanager', ...sources, fingerprint].join(' ');
 
 /** The last alert of a key. */
 const lastAlertOf = async (alertKey: string) => (await listAlerts({ alert_keys: [alertKey] }))[0];
@@ -169,74 +171,42 @@ async function sendAndReadByCommand(): Promise<void> {
   reportDone("the client's command sends records, goes on after it was killed, and reads and merges the alerts");
 }
 
-async function downloadAlertmanager(): Promise<void> {
-  const download = 'apt-get download prometheus-alertmanager';
-  await shell(`cd '${folder}' && { ${download} || { apt-get update && ${download}; }; } && dpkg-deb -x *.deb .`);
-  const configuration = shown('docs/feed.md', /```yaml\n(route:\n.*?)```/s)
+/** The configuration of docs/feed.md, with which Alertmanager sends to the service. */
+const configurationOf = (source: string) =>
+  shown('docs/feed.md', /```yaml\n(route:\n.*?)```/s)
     .replace('https://ADDRESS', service.url)
     .replace('KEY', DEMO_KEYS.demo)
-    .replace('route:', 'route:\n  group_wait: 0s\n  group_interval: 1s');
-  writeFileSync(join(folder, 'config.yml'), configuration);
-}
+    .replace('SOURCE', source);
 
-/** Starts Alertmanager as one that has lost what it had stored. @returns the address of its API */
-async function startAlertmanager() {
-  rmSync(join(folder, 'data'), { recursive: true, force: true });
-  const address = `127.0.0.1:${await freePort()}`;
-  // By default, Debian's stores in /var/lib.
-  const options = `--config.file=config.yml --storage.path=data --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
-  // It reads its templates from /usr/share, and is not installed there: that would start it as a service of the machine.
-  const line = `mount --bind usr/share /usr/share && exec usr/bin/prometheus-alertmanager ${options}`;
-  const server = startServer('unshare', ['--map-root-user', '--mount', 'sh', '-c', line], {
-    cwd: folder,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
-  await until('Alertmanager is ready', () =>
-    fetch(`http://${address}/-/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
-  return { ...server, url: `http://${address}/api/v2/alerts` };
-}
-
-/** Sends an alert to Alertmanager, as Prometheus does. */
-async function send(url: string, alert: object): Promise<void> {
-  const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
-  const response = await fetch(url, { ...request, body: JSON.stringify([alert]) });
-  assert.equal(response.status, 200, await response.text());
-}
-
-/** Sends an alert that fires. @returns it as Alertmanager shows it */
-async function fire(url: string, alert: object): Promise<{ fingerprint: string; startsAt: string }> {
-  await send(url, alert);
-  const [fired] = (await (await fetch(url)).json()) as { fingerprint: string; startsAt: string }[];
-  return fired ?? assert.fail('Alertmanager shows no alert');
-}
-
-async function receiveFromAlertmanager(): Promise<void> {
-  await downloadAlertmanager();
+/** Two clusters have an alert of the same labels, one resolves its own, and the other's stays open. */
+async function receiveFromAlertmanagers(): Promise<void> {
+  const startAlertmanager = await downloadAlertmanager(folder, configurationOf);
   const labels = { alertname: 'DiskFull', instance: 'db-9' };
-  const diskFull = { labels, annotations: { summary: 'Disk 9 is full' } };
+  const diskFull = { labels, annotations: { summary: 'Disk 9 is full', runbook_url: 'https://wiki.example.com/disk' } };
+  await using other = await startAlertmanager('us');
+  const otherKey = keyOf(await other.fire(diskFull), 'us');
+  const otherId = await listedId(otherKey);
+  assert.deepEqual((await lastAlertOf(otherKey))?.annotations, { runbook_url: diskFull.annotations.runbook_url });
   let id: string;
   {
-    await using alertmanager = await startAlertmanager();
-    id = await listedId(keyOf(await fire(alertmanager.url, diskFull)));
+    await using alertmanager = await startAlertmanager('eu');
+    id = await listedId(keyOf(await alertmanager.fire(diskFull), 'eu'));
     await expectFound(id, 'Disk 9 is full', 'in no incident');
   }
-  await using alertmanager = await startAlertmanager();
+  await using alertmanager = await startAlertmanager('eu');
   // Without a start of its own, the alert starts anew.
-  const again = await fire(alertmanager.url, { labels, annotations: { summary: 'Disk 9 is still full' } });
-  await until(
-    'the alert is sent again',
-    async () => (await lastAlertOf(keyOf(again)))?.title === 'Disk 9 is still full',
+  const again = await alertmanager.fire({ labels, annotations: { summary: 'Disk 9 is still full' } });
+  const key = keyOf(again, 'eu');
+  await until('the alert is sent again', async () => (await lastAlertOf(key))?.title === 'Disk 9 is still full');
+  assert.equal((await lastAlertOf(key))?.alert_id, id);
+  await alertmanager.send({ ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
+  await until('the alert has ended', async () => Number((await lastAlertOf(key))?.end_time) > 0);
+  const open = (await listAlerts({ limit: 100 })).filter(({ title }) => title.startsWith('Disk 9'));
+  assert.deepEqual(
+    open.map(({ alert_id }) => alert_id),
+    [otherId],
   );
-  assert.equal((await lastAlertOf(keyOf(again)))?.alert_id, id);
-  await send(alertmanager.url, { ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
-  await until('the alert has ended', async () => Number((await lastAlertOf(keyOf(again)))?.end_time) > 0);
-  const open = await listAlerts({ limit: 100 });
-  assert.ok(!open.some(({ title }) => title.startsWith('Disk 9')), JSON.stringify(open));
-  reportDone('an alert of Alertmanager arrives, survives its restart, and is resolved');
+  reportDone('alerts of two Alertmanagers arrive, survive a restart, and are resolved each by its own');
 }
 
 /** Erases an account that has sent records: nobody gets in with its key, and nothing of it is shown or comes back. */
@@ -268,7 +238,7 @@ async function eraseAccount(): Promise<void> {
 async function spendTheDay(): Promise<void> {
   await sendMergeAndUndo();
   await sendAndReadByCommand();
-  await receiveFromAlertmanager();
+  await receiveFromAlertmanagers();
 }
 
 await Promise.all([spendTheDay(), eraseAccount()]);

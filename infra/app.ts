@@ -9,12 +9,11 @@ export const app = new App();
 chmodSync(app.outdir, 0o700);
 try {
   readContextFiles(new URL('../', import.meta.url));
-  const stack = new ServiceStack(app, readDeploymentSettings(app.node.getAllContext()).stackName, {
+  const { stackName, region = process.env.CDK_DEFAULT_REGION } = readDeploymentSettings(app.node.getAllContext());
+  const account = process.env.CDK_DEFAULT_ACCOUNT;
+  const stack = new ServiceStack(app, stackName, {
     description: 'Incident, monitoring and RUM service',
-    ...(process.env.CDK_DEFAULT_ACCOUNT &&
-      process.env.CDK_DEFAULT_REGION && {
-        env: { account: process.env.CDK_DEFAULT_ACCOUNT, region: process.env.CDK_DEFAULT_REGION },
-      }),
+    env: { ...(account && { account }), ...(region && { region }) },
   });
   addChecks(app, stack);
 } catch (error) {

@@ -18,7 +18,13 @@ import { METRICS } from '../lib/shared/log.ts';
 import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
-import { operationalEventMetric, PERIOD, serviceMetric, throttleEvents } from './stack-metrics.ts';
+import {
+  operationalEventMetric,
+  PERIOD,
+  replicationLatencies,
+  serviceMetric,
+  throttleEvents,
+} from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 export interface DashboardProps {
@@ -47,6 +53,7 @@ export function addDashboard(
   const authorizer = functions['usage-key-authorizer'];
   const used = LambdaFunction.metricAllConcurrentExecutions();
   const units = table.metricConsumedWriteCapacityUnits({ statistic: Stats.SUM, period: PERIOD });
+  const replication = replicationLatencies(table, settings.replicaRegions);
   const rateLimited = operations.filter((operation) => 'rateWindows' in operation);
   return new Dashboard(scope, 'Dashboard', {
     widgets: [
@@ -75,6 +82,7 @@ export function addDashboard(
           [METRICS.records, METRICS.late, METRICS.refused, METRICS.failed].map((name) => serviceMetric(name)),
         ),
       ],
+      ...(replication.length > 0 ? [[graph('Replication latency, ms', replication)]] : []),
       [heading('Who is throttled?')],
       [
         graph(

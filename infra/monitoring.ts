@@ -10,7 +10,7 @@ import { Alarms } from './alarms.ts';
 import { addDashboard, type DashboardProps } from './dashboard.ts';
 import { addIngestAlarms, addMergeAlarms, addSourceAlarm } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
-import { failedShare, PERIOD, sumOf, throttleEvents } from './stack-metrics.ts';
+import { failedShare, PERIOD, replicationLatencies, sumOf, throttleEvents } from './stack-metrics.ts';
 import { addThrottleAlarm } from './throttled-functions.ts';
 
 /** Alarm at this share of the account's concurrent executions, and of the table's write units. */
@@ -24,6 +24,7 @@ const MAX_REFUSED_SHARE = 0.1;
 const FEED_CALLS_PERIOD = Duration.minutes(5);
 /** Alarm at this many refusals, in an hour, of keys that were once issued: one sender that repeats every 20 minutes. */
 const REFUSED_KEYS = 3;
+const MAX_REPLICATION_LATENCY = Duration.minutes(1);
 
 export interface MonitoringProps extends DashboardProps {
   readonly accessLog: ILogGroup;
@@ -53,6 +54,7 @@ export class Monitoring extends Construct {
       threshold: REFUSED_KEYS,
     });
     if (props.backups) addBackupAlarm(alarms, props.backups);
+    addReplicationAlarm(alarms, replicationLatencies(props.table, props.settings.replicaRegions));
     this.dashboard = addDashboard(this, alarms.told, props);
   }
 
@@ -69,6 +71,22 @@ export class Monitoring extends Construct {
       periods: 3,
     });
   }
+}
+
+function addReplicationAlarm(alarms: Alarms, latencies: readonly IMetric[]): void {
+  if (latencies.length === 0) return;
+  const usingMetrics = Object.fromEntries(latencies.map((latency, index) => [`replica${index}`, latency]));
+  alarms.page('ReplicationLate', {
+    description: 'Another region gets the writes of this one over a minute late: a failover would lose them',
+    metric: new MathExpression({
+      expression: `MAX([${Object.keys(usingMetrics).join(', ')}])`,
+      usingMetrics,
+      label: 'Latency, ms',
+      period: PERIOD,
+    }),
+    threshold: MAX_REPLICATION_LATENCY.toMilliseconds(),
+    periods: 5,
+  });
 }
 
 function addBackupAlarm(alarms: Alarms, { backupVaultName: BackupVaultName }: IBackupVault): void {

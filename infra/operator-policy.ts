@@ -12,6 +12,8 @@ export interface OperatorPolicyProps {
   readonly sources: readonly IQueue[];
   /** The queues of failed or refused messages, which an operator reads, redrives or empties. */
   readonly deadLetters: readonly IQueue[];
+  /** The queue of records, which a failover empties. */
+  readonly feed: IQueue;
   /** The usage plan of the accounts' gateway keys. */
   readonly accountPlanId: string;
 }
@@ -19,7 +21,7 @@ export interface OperatorPolicyProps {
 /** What the admin command, and AWS's redrive of its queues, may do with this stack; `restore` needs rights of its own (docs/operate.md). */
 export function createOperatorPolicy(
   scope: Construct,
-  { table, sources, deadLetters, accountPlanId }: OperatorPolicyProps,
+  { table, sources, deadLetters, feed, accountPlanId }: OperatorPolicyProps,
 ): ManagedPolicy {
   const stack = Stack.of(scope);
   const { partition, region, stackId } = stack;
@@ -52,8 +54,8 @@ export function createOperatorPolicy(
       allow(['sqs:GetQueueAttributes'], arnsOf([...sources, ...deadLetters])), // status, feed status
       allow(['sqs:SendMessage'], arnsOf(sources)), // redrive, relay replay
       allow(
-        ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'], // feed status, relay replay
-        arnsOf(deadLetters),
+        ['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:ReceiveMessage'], // feed status, relay replay, feed move
+        arnsOf([...deadLetters, feed]),
       ),
       allow(
         ['sqs:CancelMessageMoveTask', 'sqs:ListMessageMoveTasks', 'sqs:StartMessageMoveTask'], // redrive

@@ -31,7 +31,7 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
   if (settings.standby)
     notices.addWarningV2(
       'service:standby',
-      'STANDBY: another region writes to the table. Deletions and merges are refused here, and records sent to the feed wait (standby).',
+      'STANDBY: another region writes to the table. It refuses deletions, merges and records, and reads no queue (standby).',
     );
   if (ephemeral)
     notices.addWarningV2('service:ephemeral', 'EPHEMERAL: the table and its data are deleted with this stack.');
@@ -67,7 +67,7 @@ const CONSOLES = {
 
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
 export function addOutputs(stack: Stack, props: OutputProps): void {
-  const { mergeQueue, ingestQueues, relay, domain, dashboard, settings } = props;
+  const { settings, mergeQueue, ingestQueues, relay, domain, dashboard } = props;
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
   add('Url', props.url, 'Base address of the API');
@@ -76,6 +76,7 @@ export function addOutputs(stack: Stack, props: OutputProps): void {
     add('DefaultUrl', props.defaultUrl, 'Base address of the API without the domain');
   }
   add('TableName', props.table.tableName, 'DynamoDB table with all data');
+  if (settings.regionDigit > 0) add('RegionDigit', String(settings.regionDigit), 'Last digit of merges made here');
   add('AccountPlanId', props.accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
   add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of large merges to finish');
   add('DeadLettersUrl', mergeQueue.deadLetters.queueUrl, 'Queue of large merges that could not be finished');

@@ -67,8 +67,8 @@ export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, setti
     metric: functions['end-silent-alerts'].metricErrors({ period: Duration.hours(1) }),
     periods: 2,
   });
-  // While writes are frozen, the feed waits by intention.
-  if (!settings.writesFrozen && !settings.standby) {
+  // While writes are frozen, the feed waits by intention. What is sent to a standby's queue waits for nobody.
+  if (!settings.writesFrozen) {
     alarms.page('FeedBehind', {
       description: 'Records of the feed wait for over five minutes',
       metric: ageForOthers(queue),

@@ -34,6 +34,16 @@ export const operationalEventMetric = (event: OperationalEvent) => serviceMetric
 export const throttleEvents = (table: ITableV2, access: 'Read' | 'Write') =>
   table.metric(`${access}ThrottleEvents`, { statistic: Stats.SUM, period: PERIOD });
 
+/** How late each replica of the table gets a write of this region, in milliseconds. */
+export const replicationLatencies = (table: ITableV2, replicaRegions: readonly string[]) =>
+  replicaRegions.map((ReceivingRegion) =>
+    table.metric('ReplicationLatency', {
+      dimensionsMap: { TableName: table.tableName, ReceivingRegion },
+      statistic: Stats.AVERAGE,
+      period: PERIOD,
+    }),
+  );
+
 /** What the alarms read of an event source mapping: Lambda counts it only for a source with this in its options. */
 export const COUNTED = { metricsConfig: { metrics: [MetricType.EVENT_COUNT] } };
 

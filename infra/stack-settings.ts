@@ -16,6 +16,7 @@ const EMAIL_OR_TOPIC = /^([^@\s]+@[^@\s]+|arn:aws[\w-]*:sns:[\w-]+:\d{12}:[\w-]+
 const FEED_ACCOUNTS = /^\d{12}(,\d{12}){0,46}$/;
 const CERTIFICATE_ARN = /^arn:aws[\w-]*:acm:[\w-]+:\d{12}:certificate\/[\w-]+$/;
 const WEB_ACL_ARN = /^arn:aws[\w-]*:wafv2:[\w-]+:\d{12}:regional\/webacl\/[\w/-]+$/;
+const REGION = /^[a-z]{2}(-[a-z]+)+-\d$/;
 const REGIONS = /^[a-z]{2}(-[a-z]+)+-\d(,[a-z]{2}(-[a-z]+)+-\d)*$/;
 const STREAM_ARN = /^arn:aws[\w-]*:dynamodb:[\w-]+:\d{12}:table\/[\w.-]+\/stream\/[\w:.-]+$/;
 
@@ -80,6 +81,7 @@ export function readDeploymentSettings(context: StageContext) {
       text('feedAccounts', FEED_ACCOUNTS, 'at most 47 ids of AWS accounts, separated by commas')?.split(',') ?? [],
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),
     adoptTable: text('adoptTable', STREAM_ARN, "the LatestStreamArn of a table's description"),
+    region: text('region', REGION, 'a region'),
     replicaRegions: text('replicaRegions', REGIONS, 'regions, separated by commas')?.split(',') ?? [],
     domainName: text('domainName', /^([a-z0-9-]+\.)+[a-z]+$/, 'a domain name in lower case'),
     certificateArn: text('certificateArn', CERTIFICATE_ARN, 'the ARN of a certificate of ACM'),
@@ -89,8 +91,12 @@ export function readDeploymentSettings(context: StageContext) {
   };
   if (settings.ephemeral && (stackName === DEFAULT_STACK_NAME || settings.adoptTable !== undefined))
     problems.push('Context ephemeral requires a stackName of its own, and no adoptTable.');
-  if (settings.replicaRegions.length > 0 && (settings.ephemeral || settings.adoptTable !== undefined))
-    problems.push('Context replicaRegions is for the stack that makes the table: not for adoptTable or ephemeral.');
+  if (settings.replicaRegions.length > 0 && settings.ephemeral)
+    problems.push('Context replicaRegions is not for ephemeral stacks.');
+  if ((settings.standby || settings.replicaRegions.length > 0) && settings.regionDigit === 0)
+    problems.push(
+      'Context regionDigit must be another digit from 1 to 9 in each region, since the table has replicas: merges of two regions then never have the same sequence.',
+    );
   if ([settings.domainName, settings.certificateArn].filter((value) => value !== undefined).length === 1)
     problems.push('Context domainName and certificateArn require each other.');
   if (settings.disableExecuteApiEndpoint && settings.domainName === undefined)

@@ -58,6 +58,7 @@ export class ServiceStack extends Stack {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
+      feed: ingestQueues.queue,
       accountPlanId: accountPlan.usagePlanId,
     });
     // Others attach these policies, and an attached policy cannot be deleted: a destroy would fail.

@@ -31,7 +31,7 @@ export function createServiceTable(scope: Construct, settings: DeploymentSetting
   const { region } = Stack.of(scope);
   if (replicaRegions.length > 0 && (Token.isUnresolved(region) || replicaRegions.includes(region)))
     throw new DeploymentSettingsError(
-      `Context replicaRegions names the other regions, and synthesis must know the stack's own: ${Token.isUnresolved(region) ? 'synthesize with credentials' : `leave out ${region}`}.`,
+      `Context replicaRegions names the other regions, and synthesis must know the stack's own: ${Token.isUnresolved(region) ? 'set region, or synthesize with credentials' : `leave out ${region}`}.`,
     );
   const table = new TableV2(scope, 'Table', {
     partitionKey: { name: TABLE.partitionKey, type: AttributeType.STRING },

@@ -22,8 +22,9 @@ const DEPLOYMENTS: readonly Readonly<Record<string, string>>[] = [
     tags: 'team=on-call',
     adoptTable: 'arn:aws:dynamodb:eu-central-1:123456789012:table/kept/stream/2026-01-01T00:00:00.000',
     standby: 'true',
+    regionDigit: '2',
   },
-  { replicaRegions: 'eu-west-1' },
+  { replicaRegions: 'eu-west-1', regionDigit: '1' },
 ];
 
 /** Makes the app write the templates of `cdk synth`, but no bundles of functions, which are the same for all settings. */

@@ -10,6 +10,12 @@ from schemathesis import GenerationMode
 # Fleet browse allows an account two calls a second, so each call has the app key of another account.
 KEYS = itertools.cycle(os.environ["APP_KEYS"].split())
 
+
+@schemathesis.serializer("application/x-ndjson", "application/ndjson", "application/jsonl")
+def lines(ctx, value):
+    return (value if isinstance(value, str) else json.dumps(value)).encode(errors="surrogatepass")
+
+
 # For each operation, the code and the first word of the message of a refusal that a valid request may get.
 REFUSALS = json.loads(os.environ["REFUSALS"])
 

@@ -2,6 +2,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { CATALOGS } from '../../lib/http/messages/index.ts';
+import { SOURCE } from '../../lib/http/parameters.ts';
 import { REQUEST_ID } from './examples.ts';
 
 type Schema = Record<string, unknown>;
@@ -65,6 +66,12 @@ export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
     properties: {
       code: schemaRef('ErrorCode'),
       message: { type: 'string', description: 'Human-readable, in the language of the Accept-Language header' },
+      refused: {
+        type: 'array',
+        items: schemaRef('RefusedItem'),
+        description: 'The first ten of the items, if a call to the feed is refused since none of them can be taken',
+      },
+      refused_count: { type: 'integer', description: 'How many items these are' },
     },
   },
   ErrorEnvelope: {
@@ -80,7 +87,7 @@ const integer = { type: 'integer' };
 
 export const HEADERS = {
   'Svc-Request-Id': { ...header('The `request_id` of the body'), required: true },
-  'Content-Language': header('Language of `error.message`'),
+  'Content-Language': header('Language of `error.message` or of the reasons'),
   'Retry-After': header('Seconds to wait before sending the call again', integer),
   Age: header('Seconds since the record was read', integer),
   'Idempotent-Replayed': header('`true` if the same call had been done before, so that nothing was done now'),
@@ -97,6 +104,14 @@ export const PARAMETERS = {
     in: 'header',
     description: `Languages of \`error.message\` by preference: ${CATALOGS.map(({ language }) => `\`${language}\``).join(', ')}; the first is the default`,
     schema: { type: 'string' },
+  },
+  Source: {
+    name: 'source',
+    in: 'query',
+    description:
+      'Names the sender. Alerts of two sources are different alerts, even with the same labels; those of one source are the same, so the ' +
+      'replicas of a sender have one source',
+    schema: SOURCE,
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',

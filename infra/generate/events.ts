@@ -74,6 +74,7 @@ const alertEvent = (description: string, sample: object): EventDescription => ({
     alert_key: { type: 'string', description: 'What the sender watches' },
     title: { type: 'string' },
     labels: { type: 'object', additionalProperties: { type: 'string' } },
+    annotations: { type: 'object', additionalProperties: { type: 'string' } },
     start_time: unixSeconds,
     end_time: { ...count, description: 'Unix seconds; 0 while the alert is open' },
   },
@@ -81,7 +82,10 @@ const alertEvent = (description: string, sample: object): EventDescription => ({
     alert_severity: { enum: SEVERITIES },
     incident_id: objectId,
     reason: { const: 'silent', description: 'It ended since no record came for long, and not by one' },
-    labels_cut: { const: true, description: 'Labels are left out that would make the event larger than 64 KB' },
+    labels_cut: {
+      const: true,
+      description: 'Labels or annotations are left out that would make the event larger than 64 KB',
+    },
   },
   sample: {
     by: 'record',
@@ -90,6 +94,7 @@ const alertEvent = (description: string, sample: object): EventDescription => ({
     alert_key: 'alertmanager 9a1c0f3f6ed1c1a4',
     title: 'Disk 7 is full',
     labels: { alertname: 'DiskFull', instance: 'db-7' },
+    annotations: { runbook_url: 'https://example.com/runbooks/disk-full' },
     start_time: 1_795_000_000,
     ...sample,
   },

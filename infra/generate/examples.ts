@@ -1,5 +1,5 @@
 /** The examples of errors in openapi.json. Those of success are in the operations' schemas. */
-import { codeOf, ERROR_CODES, type ErrorCode, messageOf } from '../../lib/http/errors.ts';
+import { codeOf, detailsOf, ERROR_CODES, type ErrorCode, messageOf } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import type { Operation } from '../../lib/http/operation.ts';
 import { itemBudget } from '../../lib/http/rate-limit.ts';
@@ -64,7 +64,7 @@ export function errorExamples(operation: Operation): [code: ErrorCode, example: 
         `${operation.name} has the refusal ${explanation.name}: add it to REFUSALS of lib/http/errors.ts and to each catalog of lib/http/messages/`,
       );
     const code = codeOf(explanation.name);
-    examples[code] = { summary, message: messageOf(en, { code, explanation }) };
+    examples[code] = { summary, message: messageOf(en, { code, explanation }), ...detailsOf({ explanation }) };
   }
   return (Object.keys(ERROR_CODES) as ErrorCode[]).flatMap((code) => {
     const example = examples[code];

@@ -97,7 +97,10 @@ function recordSchema(kind: string, line: LineSchema): object {
     properties: {
       ...properties,
       kind: { const: kind },
-      ...(kind === 'alert' && { labels: { ...properties.labels, propertyNames: ref('name') } }),
+      ...(kind === 'alert' && {
+        labels: { ...properties.labels, propertyNames: ref('name') },
+        annotations: { ...properties.annotations, propertyNames: ref('name') },
+      }),
       ...(kind === 'work_item' && { undone_deletion: undoneDeletion }),
     },
     ...RULES[kind],

@@ -37,13 +37,13 @@ const NOTES: Readonly<Record<number, readonly string[]>> = {
   ],
 };
 
-/** The schema of a request. Each item that the function checks by itself is a record. */
-function published({ request, itemTexts }: ListedOperation): object {
-  if (itemTexts === undefined) return request;
-  const { [itemTexts]: list, ...others } = request.properties as Record<string, object>;
+/** The schema of a request. Each item that the function checks by itself is a record, unless the operation has a schema for it. */
+function published({ request, budgeted, itemSchema = schemaRef('IngestRecord') }: ListedOperation): object {
+  if (budgeted === undefined) return request;
+  const { [budgeted]: list, ...others } = request.properties as Record<string, object>;
   return {
     ...(request as object),
-    properties: { ...others, [itemTexts]: { ...list, items: schemaRef('IngestRecord') } },
+    properties: { ...others, [budgeted]: { ...list, items: itemSchema } },
   };
 }
 
@@ -78,8 +78,8 @@ const RATE_HEADERS = headers(
 
 /** The response for `errors`, which all have this HTTP status. */
 function errorResponse(status: number, errors: ReturnType<typeof errorExamples>, rateHeaders: object): object {
-  const examples = errors.map(([code, { summary, message }]) => {
-    return [code, { summary, value: { request_id: REQUEST_ID, error: { code, message } } }];
+  const examples = errors.map(([code, { summary, ...error }]) => {
+    return [code, { summary, value: { request_id: REQUEST_ID, error: { code, ...error } } }];
   });
   return {
     description: [...errors.map(([code]) => `\`${code}\`: ${meaningOf(code)}`), ...(NOTES[status] ?? [])].join('\n\n'),
@@ -140,7 +140,7 @@ export function openApiDocument(): object {
   }
 
   function operationObject(operation: ListedOperation): object {
-    const { name, summary, description, tag, permission, idempotent, request, unsupported } = operation;
+    const { name, summary, description, tag, permission, idempotent, hasSource, request, unsupported } = operation;
     const { rateWindows, budgeted, throttle = THROTTLE } = operation;
     return {
       operationId: operationIdOf(name),
@@ -153,6 +153,7 @@ export function openApiDocument(): object {
       tags: [tag],
       parameters: [
         { $ref: '#/components/parameters/AcceptLanguage' },
+        ...(hasSource ? [{ $ref: '#/components/parameters/Source' }] : []),
         ...(idempotent ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ],
       requestBody: {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { labelsWithin } from '../model/labels.ts';
+import { textsWithin } from '../model/labels.ts';
 import { timeOf } from '../model/order.ts';
 import { entryOf, isMoved, readEntry } from '../operations/merge-alerts/entry.ts';
 import { type Int64, stringifyJson } from '../shared/json.ts';
@@ -170,9 +170,12 @@ function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefi
     end_time: secondsOf(row.ended_at_ms),
     reason: isSilent ? 'silent' : undefined,
   });
-  const bytes = Buffer.byteLength(stringifyJson({ ...event.detail, labels: {}, labels_cut: true }));
-  const { labels, isCut } = labelsWithin(row.labels ?? {}, MAX_DETAIL_BYTES - bytes);
-  return { type, detail: { ...event.detail, labels, ...(isCut && { labels_cut: true }) } };
+  const empty = { ...event.detail, labels: {}, annotations: {}, labels_cut: true };
+  const labels = textsWithin(row.labels, MAX_DETAIL_BYTES - Buffer.byteLength(stringifyJson(empty)));
+  const annotations = textsWithin(row.annotations, labels.room);
+  const isCut = labels.isCut || annotations.isCut;
+  const detail = { ...event.detail, labels: labels.texts, annotations: annotations.texts };
+  return { type, detail: { ...detail, ...(isCut && { labels_cut: true }) } };
 }
 
 const secondsOf = (atMs = 0) => Math.floor(atMs / 1_000);

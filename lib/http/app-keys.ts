@@ -9,6 +9,7 @@ import { all, EXISTS, isBelow, set } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { getRow } from '../table/read.ts';
 import { updateRow } from '../table/write.ts';
+import { queryValuesOf } from './body.ts';
 import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, Caller } from './operation.ts';
 
@@ -190,11 +191,10 @@ export function callerOf({ call }: Pick<ApiEvent, 'call'>): Caller {
 }
 
 /** Removes every `app_key` of the query string from the event, and returns their values. */
-function takeAppKeys({ queryStringParameters: single, multiValueQueryStringParameters: multi }: ApiEvent): string[] {
-  const last = single?.app_key;
-  const all = multi?.app_key ?? (last === undefined ? [] : [last]);
-  if (single) delete single.app_key;
-  if (multi) delete multi.app_key;
+function takeAppKeys(event: ApiEvent): string[] {
+  const all = queryValuesOf(event, 'app_key');
+  delete event.queryStringParameters?.app_key;
+  delete event.multiValueQueryStringParameters?.app_key;
   return all;
 }
 

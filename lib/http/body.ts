@@ -219,6 +219,7 @@ function unsupportedFields(
   });
 }
 
+type QueryMaps = Pick<ApiEvent, 'queryStringParameters' | 'multiValueQueryStringParameters'>;
 type HeaderMaps = Pick<ApiEvent, 'headers' | 'multiValueHeaders'>;
 
 /** The values of a header in one map, whose names may have any case. @param name in lower case */
@@ -234,6 +235,15 @@ export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name:
 /** The value of a header that is a list; undefined when it is absent. Several such headers are one list: RFC 9110, 5.3. */
 export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
   headerValuesOf(event, name).join(', ') || undefined;
+
+/** All values of a parameter of the query string. */
+export function queryValuesOf(
+  { queryStringParameters, multiValueQueryStringParameters }: QueryMaps,
+  name: string,
+): string[] {
+  const last = queryStringParameters?.[name];
+  return multiValueQueryStringParameters?.[name] ?? (last === undefined ? [] : [last]);
+}
 
 /** The value of a header, or the last of several, as API Gateway gives it; undefined when it is absent. */
 const headerOf = ({ headers }: Pick<ApiEvent, 'headers'>, name: string): string | undefined =>

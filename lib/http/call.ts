@@ -5,16 +5,10 @@ import type { Deps } from '../deps.ts';
 import { causeOf, isUnavailable } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { callerMiddleware, callerOf, createAppKeys, permissionMiddleware } from './app-keys.ts';
-import {
-  bodyMiddleware,
-  type CrossCheck,
-  headerListOf,
-  headerValuesOf,
-  type Validator,
-  validateMiddleware,
-} from './body.ts';
-import { ApiError, type Catalog, ERROR_CODES, isRefusedBySetting, messageOf, refusal } from './errors.ts';
+import { bodyMiddleware, type CrossCheck, headerListOf, type Validator, validateMiddleware } from './body.ts';
+import { ApiError, type Catalog, detailsOf, ERROR_CODES, isRefusedBySetting, messageOf, refusal } from './errors.ts';
 import type { ApiEvent, ApiMiddleware, ApiRequest, Call, Handler, Operation, Reply } from './operation.ts';
+import { idempotencyKeyOf, sourceOf } from './parameters.ts';
 import { admissionOf, operateWithinLimit } from './rate-limit.ts';
 
 /**
@@ -22,8 +16,8 @@ import { admissionOf, operateWithinLimit } from './rate-limit.ts';
  * function's time-out, in milliseconds. The operation itself is not cancelled.
  */
 const EARLY_MS = 500;
-/** `Retry-After` in seconds while writes are frozen. */
-const RETRY_FROZEN_SECONDS = '60';
+/** `Retry-After` in seconds while writes are frozen, and of a standby. */
+const RETRY_SUSPENDED_SECONDS = '60';
 
 /** The code of an operation: how it checks a call, and what it does. */
 export interface Implementation<Body, Data> {
@@ -37,7 +31,7 @@ export interface Implementation<Body, Data> {
 
 /**
  * Builds the handler of an operation. All operations check in the contract's order: app key, permission, content type, size, body,
- * whether writes are frozen, whether the operation is available, Idempotency-Key, exact rate limit. API Gateway has checked path and method.
+ * whether changes are suspended, whether the operation is available, Idempotency-Key, exact rate limit. API Gateway has checked path and method.
  */
 export function createOperationHandler<Body, Data>(
   operation: Operation,
@@ -53,10 +47,10 @@ export function createOperationHandler<Body, Data>(
   chain
     .use(bodyMiddleware({ ...deps.settings, ...operation }))
     .use(validateMiddleware(operation, validate, crossCheck));
-  const { writesFrozen, standby } = deps.settings;
-  if (operation.writes && (writesFrozen || standby))
+  const suspended = suspensionOf(operation, deps);
+  if (suspended)
     chain.before(() => {
-      throw refusal('writesFrozen', undefined, { 'Retry-After': RETRY_FROZEN_SECONDS });
+      throw refusal(suspended, undefined, { 'Retry-After': RETRY_SUSPENDED_SECONDS });
     });
   if (checkAvailable) chain.before(checkAvailable);
   const admission = admissionOf(operation, deps);
@@ -68,6 +62,12 @@ export function createOperationHandler<Body, Data>(
   }) as unknown as Handler;
 }
 
+/** Why all calls of an operation are refused, if they are. A standby reads no queue, so what it took would be lost after ten days. */
+function suspensionOf({ writes, sendsTo }: Operation, { settings }: Deps): 'standby' | 'writesFrozen' | undefined {
+  if (settings.standby && (writes || sendsTo)) return 'standby';
+  return settings.writesFrozen && writes ? 'writesFrozen' : undefined;
+}
+
 function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
   return {
     body: event.body as Body,
@@ -76,15 +76,22 @@ function callOf<Body>(event: ApiEvent, operation: Operation): Call<Body> {
     requestId: event.call.requestId,
     arrivedMs: arrivedMsOf(event),
     idempotencyKey: operation.idempotent ? idempotencyKeyOf(event) : undefined,
+    source: operation.hasSource ? sourceOf(event) : undefined,
     signal: event.call.signal,
     catalog: () => catalogOf(event),
   };
 }
 
-/** The messages in the caller's language, loaded when they are first needed: that saves time at a cold start. */
+/**
+ * The messages in the caller's language, which the headers of the response then name, also of a success. They are loaded when they are first
+ * needed: that saves time at a cold start.
+ */
 async function catalogOf(event: ApiEvent): Promise<Catalog> {
   const { catalogFor } = await import('./messages/index.ts');
-  return catalogFor(headerListOf(event, 'accept-language'));
+  const catalog = catalogFor(headerListOf(event, 'accept-language'));
+  const { headers } = event.call;
+  event.call.headers = { ...headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' };
+  return catalog;
 }
 
 /** When API Gateway received a call, by its clock. */
@@ -159,9 +166,9 @@ export function envelopeMiddleware({ now, log }: Pick<Deps, 'now' | 'log'>): Api
       call.code = error.code;
       request.response = responseOf(
         ERROR_CODES[error.code].status,
-        { ...call.headers, ...error.headers, 'Content-Language': catalog.language, Vary: 'Accept-Language' },
+        { ...call.headers, ...error.headers },
         call.requestId,
-        { error: { code: error.code, message: messageOf(catalog, error) } },
+        { error: { code: error.code, message: messageOf(catalog, error), ...detailsOf(error) } },
       );
     },
   };
@@ -217,29 +224,4 @@ function observeMiddleware(
       if (isRefusedBySetting(request.error)) metrics.event('refused_by_setting');
     },
   };
-}
-
-const MAX_LENGTH = 255;
-/** Matches a character that is neither visible ASCII nor a space. */
-const INVALID = /[^\x20-\x7e]/u;
-
-/**
- * The `Idempotency-Key` header of a call; undefined when there is none.
- * @throws ApiError `InvalidParameter` when it is given more than once, or is not 1 to 255 visible ASCII characters and spaces
- */
-export function idempotencyKeyOf(event: ApiEvent): string | undefined {
-  const [key, ...more] = headerValuesOf(event, 'idempotency-key');
-  if (key === undefined) return undefined;
-  const invalid = firstInvalidCharacter(key);
-  if (more.length > 0 || key.length === 0 || key.length > MAX_LENGTH || invalid)
-    throw refusal('invalidIdempotencyKey', { invalid });
-  return key;
-}
-
-/** The first invalid character of a key, and its position, from 1. */
-function firstInvalidCharacter(key: string): { position: number; codePoint: string } | undefined {
-  const found = INVALID.exec(key);
-  if (!found) return undefined;
-  const digits = found[0].codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  return { position: found.index + 1, codePoint: `U+${digits}` };
 }

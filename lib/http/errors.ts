@@ -42,15 +42,17 @@ const REFUSALS = {
   invalidIdempotencyKey: 'InvalidParameter' as CodeWith<{
     invalid: { position: number; codePoint: string } | undefined;
   }>,
+  invalidSource: 'InvalidParameter' as CodeWith<{ maxLength: number }>,
   idempotencyKeyReused: 'InvalidParameter' as CodeWith<undefined>,
   workItemNotFound: 'ResourceNotFound' as CodeWith<{ workItemId: string }>,
   workItemTooLarge: 'BadRequest' as CodeWith<{ workItemId: string }>,
   versionDiffers: 'InvalidParameter' as CodeWith<{ given: string; stored: string }>,
   contentTypeOfItems: 'InvalidContentType' as CodeWith<undefined>,
-  /** `reasons`: the first, each with its item; `more`: how many other items there are. */
-  noItemTaken: 'InvalidParameter' as CodeWith<{ reasons: readonly string[]; more: number }>,
+  /** `refused`: the first items; `more`: how many others there are. */
+  noItemTaken: 'InvalidParameter' as CodeWith<{ list: string; refused: readonly RefusedItem[]; more: number }>,
   alertNotFound: 'ResourceNotFound' as CodeWith<{ alertId: string }>,
   endedAlertsUnnamed: 'InvalidParameter' as CodeWith<undefined>,
+  namedAlertsWithTimes: 'InvalidParameter' as CodeWith<undefined>,
   tooManyNamed: 'InvalidParameter' as CodeWith<{ fields: readonly [string, string]; given: number; maximum: number }>,
   rumResourceNotFound: 'ResourceNotFound' as CodeWith<undefined>,
   /** `named`: the ids that the message names; `more`: how many others there are. */
@@ -68,6 +70,7 @@ const REFUSALS = {
   tooFrequent: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   tooManyItems: 'RequestTooFrequently' as CodeWith<{ limit: number; windowSeconds: number }>,
   writesFrozen: 'ServiceUnavailable' as CodeWith<undefined>,
+  standby: 'ServiceUnavailable' as CodeWith<undefined>,
   serviceMapDisabled: 'ServiceUnavailable' as CodeWith<undefined>,
   methodNotAllowed: 'MethodNotAllowed' as CodeWith<{ allow: string }>,
   // What is wrong with an item that is sent to the feed: reasons of refusals, never a response of their own.
@@ -100,6 +103,28 @@ export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends Co
 
 export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
 
+/** An item of a call's list. */
+export interface RefusedItem {
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** Refused items as a text. The names of fields in it are the caller's: a program reads {@link ErrorDetails}. */
+export const itemTextsOf = (list: string, refused: readonly RefusedItem[]): string[] =>
+  refused.map(({ index, reason }) => `${list}[${index}]: ${reason}`);
+
+/** What an error says to programs besides its code. */
+interface ErrorDetails {
+  readonly refused: readonly RefusedItem[];
+  readonly refused_count: number;
+}
+
+export function detailsOf({ explanation }: Pick<ApiError, 'explanation'>): ErrorDetails | undefined {
+  if (explanation?.name !== 'noItemTaken') return undefined;
+  const { refused, more } = explanation.values;
+  return { refused, refused_count: refused.length + more };
+}
+
 /** One offending field of a request body. */
 export interface FieldError {
   field: string;
@@ -127,8 +152,10 @@ export interface FieldSchema {
   readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Name of the field whose value is `minimum`. */
+  /** Where `minimum` comes from, such as the name of another field. */
   readonly 'x-minimum-field'?: string;
+  /** The same of `maximum`. */
+  readonly 'x-maximum-field'?: string;
   /** The exact maximum of an int64, where a double cannot hold it. */
   readonly 'x-maximum'?: string;
   readonly minLength?: number;
@@ -156,7 +183,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether a call was refused since an operator has switched off what it needs: that is no failure of the service. */
+/**
+ * Whether a call was refused since an operator has switched off what it needs: that is no failure of the service. One that reaches a standby
+ * counts as failed, since it should have reached the region that serves.
+ */
 export const isRefusedBySetting = (error: unknown): boolean =>
   error instanceof ApiError && ['writesFrozen', 'serviceMapDisabled'].includes(error.explanation?.name ?? '');
 

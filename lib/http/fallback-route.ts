@@ -6,8 +6,8 @@ import { ApiError, refusal } from './errors.ts';
 import type { ApiEvent, Handler, Reply } from './operation.ts';
 
 /**
- * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. `GET /` tells DNS health checks
- * that API Gateway and Lambda answer, and whether they are a standby; it reads no table, since anyone may call it. It looks the path up by
+ * The handler of every path and method that is not served: 404, or 405 with `Allow` where the path is known. `GET /` tells that API Gateway
+ * and Lambda answer, and whether they are a standby; it reads no table, since anyone may call it. It looks the path up by
  * `event.resource`, since `event.path` can begin with the base path of a custom domain and end in a slash.
  * @param allowedMethods the method of each path that is served. It is passed in, since the list of operations with its schemas would be
  *   most of the bundle

@@ -42,6 +42,8 @@ export interface Operation {
   readonly rateWindows?: readonly [RateWindow, RateWindow];
   /** The list in the body, such as `records`, whose items count against what an account may send to the feed, once for each KB begun; absent: none do. */
   readonly budgeted?: string;
+  /** The schema of an item of that list in openapi.json, where it is no record. The operation checks each item by itself. */
+  readonly itemSchema?: JSONSchema;
   /**
    * The list in the body, such as `records`, whose items the operation gets with their texts ({@link ItemText}), to check them one by one. The body may also be
    * that list alone, or have an item a line (`LINES_TYPES`).
@@ -62,6 +64,8 @@ export interface Operation {
    * reserved.
    */
   readonly concurrencyShare?: number;
+  /** Whether the operation takes the query parameter `source`. */
+  readonly hasSource?: boolean;
   /** Whether the operation takes an `Idempotency-Key` header. */
   readonly idempotent?: boolean;
   /** Whether its calls change the account's data: they are refused while writes are frozen. */
@@ -78,7 +82,7 @@ export interface Operation {
   /** Schema of `data` in a successful response, with `additionalProperties: false` in each object. */
   readonly response: JSONSchema;
   /** Headers that only this operation's successful responses have: `['Age']`. */
-  readonly headers?: readonly 'Age'[];
+  readonly headers?: readonly ('Age' | 'Content-Language')[];
   /** A request that the sample data can answer after the examples of the operations before it in the list, and the `data` of its response: `{ request: { alert_id: 'a1…' }, data: { title: 'Disk full', … } }`. */
   readonly example: { readonly request: object; readonly data: unknown };
   /**
@@ -125,8 +129,9 @@ export interface Call<Body> {
   readonly requestId: string;
   /** When API Gateway received the call, in Unix milliseconds. */
   readonly arrivedMs: number;
-  /** Undefined if the caller sent none, or the operation takes none. */
+  /** Undefined if the caller sent none, or the operation takes none. Likewise `source`. */
   readonly idempotencyKey: string | undefined;
+  readonly source?: string | undefined;
   /** Aborts shortly before the response is due. */
   readonly signal: AbortSignal;
   /** Loads the messages in the caller's language. */

@@ -34,12 +34,18 @@ export function createAcceptance(clocks: Pick<Deps, 'now' | 'monotonicNow'>) {
   };
 }
 
-/**
- * The accounts that a text may be of, which is perhaps no JSON: those that it names or, if it names none, that of its message's group, as a
- * call over HTTPS sets it.
- */
-export function accountsNamedBy(text: string, group: string | undefined): Set<Int64> {
-  const named = [...text.matchAll(/"account_id"\s*:\s*"?(\d{1,19})/g)].map(([, digits]) => digits);
-  const digits = named.length > 0 ? named : [group];
-  return new Set(digits.flatMap((each) => (each && /^\d{1,19}$/.test(each) ? toInt64(each) : [])).filter(isInt64));
+/** The accounts of a refused text: of each line that which it names, or else the one of its message's group; `undefined`: neither. */
+export function accountsOf(lines: Iterable<unknown>, group: Int64 | undefined): Set<Int64 | undefined> {
+  const accounts = new Set<Int64 | undefined>();
+  for (const line of lines) {
+    const { account_id } = (line ?? {}) as { account_id?: unknown };
+    accounts.add(isInt64(account_id) ? account_id : group);
+  }
+  return accounts;
+}
+
+/** The account of a message's group, which over HTTPS is the caller's; undefined if its sender has named the group otherwise. */
+export function accountOfGroup(group = ''): Int64 | undefined {
+  const account = /^\d{1,19}$/.test(group) ? toInt64(group) : undefined;
+  return isInt64(account) ? account : undefined;
 }

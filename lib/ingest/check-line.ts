@@ -123,7 +123,7 @@ function fieldsProblems(line: Members, fields: Fields): Problem[] {
     areNamesStorable &&= isStorableName(field);
     const isNamed = Object.hasOwn(fields, field);
     const schema = isNamed ? describedBy(field, fields[field]) : {};
-    if (isNamed && field !== 'labels') addIllFormed(problems, field, line[field], schema);
+    if (isNamed && !isTextMap(field)) addIllFormed(problems, field, line[field], schema);
     else addUnstorable(problems, field, line[field], schema);
   }
   return areNamesStorable ? problems : [namesInvalid(), ...problems];
@@ -205,9 +205,11 @@ function isStorable(value: unknown): boolean {
   return !Number.isNaN(value) && size <= Number.MAX_SAFE_INTEGER && (size === 0 || size >= SMALLEST_NUMBER);
 }
 
-/** The schema that the catalogs describe: they have words of their own for two. */
+const isTextMap = (field: string) => field === 'labels' || field === 'annotations';
+
+/** The schema that the catalogs describe: they have words of their own for some fields. */
 function describedBy(field: string, schema: FieldSchema = {}): FieldSchema {
-  if (field === 'labels') return { format: 'labels' };
+  if (isTextMap(field)) return { format: field };
   return field === 'source_url' ? { format: 'http-url' } : schema;
 }
 

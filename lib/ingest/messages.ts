@@ -1,8 +1,8 @@
 /** Reads the messages of the ingest queue. */
 import type { SQSRecord } from 'aws-lambda';
 import type { QueueMessage } from '../aws/sqs.ts';
-import { exceededBound } from '../shared/json.ts';
-import { MAX_DEPTH } from './limits.ts';
+import { exceededBound, parseJson } from '../shared/json.ts';
+import { MAX_DEPTH, MAX_LINE_BYTES } from './limits.ts';
 import { reasonOf } from './problems.ts';
 import { MAX_RECORDS } from './queues.ts';
 import { type IngestRecord, recordOf } from './records.ts';
@@ -32,45 +32,62 @@ export function messageOf({ messageId, receiptHandle, body, attributes }: SQSRec
   const origin = { messageId, sentMs: Number(attributes.SentTimestamp), group: attributes.MessageGroupId };
   const receives = Number(attributes.ApproximateReceiveCount);
   const message: Message = { ...origin, receiptHandle, receives, lines: new Map(), refusals: [] };
-  const lines = isObjectOfLines(body) ? [{ message, number: 1, text: body }] : linesOf(body, message);
+  const lines = linesOf(body, MAX_RECORDS + 1).map((line) => ({ message, ...line }));
   if (lines.length === 0 || lines.length > MAX_RECORDS) {
     const reason = lines.length === 0 ? 'has no record' : `has more than ${MAX_RECORDS} records: send several messages`;
     message.refusals.push(refusalOf(body, reason, message));
     return message;
   }
   for (const line of lines) {
-    const text = line.number === 1 ? withoutMark(line.text) : line.text;
-    const result = recordOf(text, { ...origin, line: line.number });
+    const result = recordOf(withoutMark(line), { ...origin, line: line.number });
     if ('record' in result) message.lines.set(result.record, line);
     else refuse(line, reasonOf(result.problems));
   }
   return message;
 }
 
-/** Without the byte order mark that a text may begin with. */
-const withoutMark = (text: string) => text.replace(/^\ufeff/, '');
+/** Without the byte order mark that a body may begin with. */
+const withoutMark = ({ number, text }: PlainLine) => (number === 1 ? text.replace(/^\ufeff/, '') : text);
 
 /** Whether the lines of a body are one JSON object together. */
 function isObjectOfLines(body: string): boolean {
   if (!body.includes('\n') || exceededBound(body, { levels: MAX_DEPTH })) return false; // to parse deep nesting takes much memory
   try {
     // The text of several objects fails after the first one.
-    const parsed: unknown = JSON.parse(withoutMark(body));
+    const parsed: unknown = JSON.parse(withoutMark({ number: 1, text: body }));
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
   } catch {
     return false;
   }
 }
 
-/** The lines that are not blank: all, or one more than a message may have. */
-function linesOf(body: string, message: Message): Line[] {
-  const lines: Line[] = [];
-  for (let [start, number] = [0, 1]; start < body.length && lines.length <= MAX_RECORDS; number += 1) {
+type PlainLine = Pick<Line, 'number' | 'text'>;
+
+/** The lines of a body that are not blank. A record that stands in several lines is one line. */
+function linesOf(body: string, maxLines = Number.POSITIVE_INFINITY): PlainLine[] {
+  if (isObjectOfLines(body)) return [{ number: 1, text: body }];
+  const lines: PlainLine[] = [];
+  for (let [start, number] = [0, 1]; start < body.length && lines.length < maxLines; number += 1) {
     const newline = body.indexOf('\n', start);
     const end = newline < 0 ? body.length : newline;
     const text = body.slice(start, end);
-    if (text.trim() !== '') lines.push({ message, number, text });
+    if (text.trim() !== '') lines.push({ number, text });
     start = end + 1;
   }
   return lines;
+}
+
+/** What each line of a refused text says, as {@link messageOf} reads it; `undefined`: it is no JSON, or would take too much memory. */
+export function* parsedLines(body: string): Generator<unknown> {
+  for (const line of linesOf(body)) yield parsedOrUndefined(withoutMark(line));
+}
+
+function parsedOrUndefined(text: string): unknown {
+  // A line that is not too long has fewer.
+  if (exceededBound(text, { levels: MAX_LINE_BYTES, values: MAX_LINE_BYTES })) return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }

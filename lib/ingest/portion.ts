@@ -3,16 +3,14 @@ import type { Deps } from '../deps.ts';
 import { forEach } from '../shared/concurrency.ts';
 import type { Int64 } from '../shared/json.ts';
 import { type Table, withSignal } from '../table/client.ts';
-import { type Acceptance, accountsNamedBy } from './accounts.ts';
-import { type Line, type Message, refuse } from './messages.ts';
+import { type Acceptance, accountOfGroup, accountsOf } from './accounts.ts';
+import { type Line, type Message, parsedLines, refuse } from './messages.ts';
 import type { Queues } from './queues.ts';
 import type { IngestRecord } from './records.ts';
 import { byRow, writeAllButRefused } from './write-records.ts';
 
 /** Maximum number of rows that are written concurrently. One takes a hundred times the memory of its record's text. */
 const CONCURRENCY = 32;
-/** How many of the accounts that a refused text names are looked up, each by a read. */
-const MAX_NAMED = 20;
 
 export interface PortionDeps extends Pick<Deps, 'table' | 'log' | 'settings'> {
   readonly queues: Queues;
@@ -72,7 +70,7 @@ export class Portion {
     await forEach(byRow(records), write, { concurrency: CONCURRENCY });
   }
 
-  /** Sends what was refused to its queue. A text that may be of an erased account is dropped, even if it is no JSON. */
+  /** Sends what was refused to its queue, but for texts of an erased account. */
   async sendRefusals(): Promise<void> {
     const remaining = await this.#refusalsOfOthers();
     // The refusals of a message that failed are not sent, since each attempt would repeat them.
@@ -84,26 +82,29 @@ export class Portion {
       else this.#fail(message, 'RefusalNotSent');
   }
 
-  /** The refusals that name no erased account. Drops the others. */
+  /** The refusals that are not of one erased account alone. Drops the others. */
   async #refusalsOfOthers() {
-    const named = this.#messages.flatMap((message) =>
+    const read = this.#messages.flatMap((message) =>
       message.refusals.map((refusal) => {
-        const accounts = [...accountsNamedBy(refusal.MessageBody, message.group)].slice(0, MAX_NAMED);
-        return { message, refusal, accounts };
+        const [account, ...others] = accountsOf(parsedLines(refusal.MessageBody), accountOfGroup(message.group));
+        return { message, refusal, account: others.length === 0 ? account : undefined };
       }),
     );
-    const remaining = new Set(named);
+    const remaining = new Set(read);
     const table = withSignal(this.#deps.table, this.#deadlines.writing);
-    await forEach(new Set(named.flatMap(({ accounts }) => accounts)), async (account) => {
-      const ofAccount = named.filter(({ accounts }) => accounts.includes(account));
-      try {
-        if ((await this.#deps.acceptanceOf(table, account)) !== 'erased') return;
-        const dropped = ofAccount.filter((each) => remaining.delete(each));
-        if (dropped.length > 0) this.#drop(account, dropped.length);
-      } catch (error) {
-        for (const { message } of ofAccount) this.#fail(message, (error as Error).name);
-      }
-    });
+    await forEach(
+      Map.groupBy(read, ({ account }) => account),
+      async ([account, ofAccount]) => {
+        if (account === undefined) return;
+        try {
+          if ((await this.#deps.acceptanceOf(table, account)) !== 'erased') return;
+          for (const each of ofAccount) remaining.delete(each);
+          this.#drop(account, ofAccount.length);
+        } catch (error) {
+          for (const { message } of ofAccount) this.#fail(message, (error as Error).name);
+        }
+      },
+    );
     return remaining;
   }
 

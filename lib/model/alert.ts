@@ -8,17 +8,21 @@ export type Severity = (typeof SEVERITIES)[number];
 const severity = { type: 'string', enum: SEVERITIES } as const;
 const status = { type: 'string', enum: [...SEVERITIES, 'Ok'] } as const;
 
-const labels = {
-  type: 'object',
-  maxProperties: 64,
-  propertyNames: { type: 'string', minLength: 1, maxLength: 128 },
-  additionalProperties: { type: 'string', maxLength: 1_024 },
-} as const;
-// Without blanks and control characters; the last range is that of half a surrogate pair.
+/** Names and texts. */
+const textMap = (maxProperties: number, maxLength: number) =>
+  ({
+    type: 'object',
+    maxProperties,
+    propertyNames: { type: 'string', minLength: 1, maxLength: 128 },
+    additionalProperties: { type: 'string', maxLength },
+  }) as const;
+const textMapAnswer = (description: string) =>
+  ({ type: 'object', additionalProperties: { type: 'string' }, description }) as const;
+// A scheme may have capitals. Without blanks and control characters; the last range is that of half a surrogate pair.
 const httpUrl = {
   type: 'string',
   maxLength: 2_048,
-  pattern: '^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$',
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$',
 } as const;
 
 const incident = {
@@ -58,8 +62,13 @@ const fields = {
   description: { stored: 'content', schema: { type: 'string', maxLength: 4_096 }, answer: textField('Description') },
   labels: {
     stored: 'content',
-    schema: labels,
-    answer: { type: 'object', additionalProperties: { type: 'string' }, description: 'Labels, by their names' },
+    schema: textMap(64, 1_024),
+    answer: textMapAnswer('Labels, by their names'),
+  },
+  annotations: {
+    stored: 'content',
+    schema: textMap(32, 2_048),
+    answer: textMapAnswer('What people read, such as `runbook_url`, by its name'),
   },
   source_url: {
     stored: 'content',

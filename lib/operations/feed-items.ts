@@ -1,7 +1,7 @@
 /** What the operations of the feed share: they take the items that can be taken, and keep the others in the queue of refused records. */
 
 import type { Deps } from '../deps.ts';
-import { refusal } from '../http/errors.ts';
+import { itemTextsOf, refusal } from '../http/errors.ts';
 import type { Call, Operation, Reply } from '../http/operation.ts';
 import { type IngestQueue, type Problem, reasonOf } from '../ingest/index.ts';
 import type { TypeOf } from '../shared/json.ts';
@@ -49,7 +49,10 @@ export const createTakeItems =
         texts: refused.values().map(({ item }) => textOf(item)),
         bodyBytes,
         reason: [
-          ...named.map(({ index, problems }) => `${list}[${index}]: ${reasonOf(problems)}`),
+          ...itemTextsOf(
+            list,
+            named.map(({ index, problems }) => ({ index, reason: reasonOf(problems) })),
+          ),
           ...(more > 0 ? [`and ${more} more`] : []),
         ].join('; '),
       },
@@ -58,8 +61,7 @@ export const createTakeItems =
     metrics.records({ records: 0, late: 0, refused: refused.length, failed: 0 });
     const catalog = await call.catalog();
     const told = named.map(({ index, problems }) => ({ index, reason: reasonOf(problems, catalog) }));
-    if (accepted === 0)
-      throw refusal('noItemTaken', { reasons: told.map(({ index, reason }) => `${list}[${index}]: ${reason}`), more });
+    if (accepted === 0) throw refusal('noItemTaken', { list, refused: told, more });
     await ingestQueue.send(lines, sender);
     return { data: { accepted, refused: told, refused_count: refused.length } };
   };

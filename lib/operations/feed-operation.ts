@@ -10,6 +10,7 @@ export const FEED_OPERATION = {
   ],
   sendsTo: ['ingest', 'refused'],
   concurrencyShare: 0.05,
+  headers: ['Content-Language'],
   response: {
     title: 'FeedResult',
     type: 'object',

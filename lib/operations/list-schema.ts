@@ -1,4 +1,5 @@
 /** What the schemas of the lists have in common. */
+import { UNIX_SECONDS } from '../model/fields.ts';
 import { flag } from '../shared/json.ts';
 
 /** The usage plan's throttle of a list. */
@@ -27,6 +28,13 @@ export const queryField = (text: string) =>
     minLength: 1,
     maxLength: 256,
     description: `Only those whose ${text} contains this, in either letter case`,
+  }) as const;
+
+/** The fields of a time span. @param begun what has happened then; @param span its bounds */
+export const spanFields = (begun: string, span: string) =>
+  ({
+    start_time: { ...UNIX_SECONDS, description: `${begun} then or later: Unix time in seconds. Requires end_time` },
+    end_time: { ...UNIX_SECONDS, description: `${begun} before then: Unix time in seconds, ${span}` },
   }) as const;
 
 /** The schema of a page. */

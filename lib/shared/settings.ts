@@ -2,7 +2,14 @@
 
 /** Type, default and bounds of a setting. */
 export type SettingSpec =
-  | { readonly type: 'integer'; readonly default: number; readonly min: number; readonly max: number }
+  | {
+      readonly type: 'integer';
+      readonly default: number;
+      readonly min: number;
+      readonly max: number;
+      /** Whether 0, which means none, is taken beside what the bounds allow. */
+      readonly orNone?: true;
+    }
   | { readonly type: 'flag'; readonly default: boolean };
 
 /**
@@ -15,6 +22,15 @@ export const SETTINGS = {
   /** How many records and alerts an account may send to the feed over HTTPS in 3 seconds, and in a minute: each counts once for each KB begun. */
   feedItemsPer3Seconds: { env: 'FEED_ITEMS_PER_3_SECONDS', type: 'integer', default: 20_000, min: 1, max: 1_000_000 },
   feedItemsPerMinute: { env: 'FEED_ITEMS_PER_MINUTE', type: 'integer', default: 60_000, min: 1, max: 20_000_000 },
+  /** Seconds without a notification after which an alert of Alertmanager ends by itself; 0: it does not. The bounds are those of `silent_after_s`. */
+  alertSilenceSeconds: {
+    env: 'ALERT_SILENCE_SECONDS',
+    type: 'integer',
+    default: 86_400,
+    min: 60,
+    max: 2_592_000,
+    orNone: true,
+  },
   /**
    * Days for which an ended alert and its key are kept after a record last told its end. Longer than queues keep a record, which would open it
    * anew if it came again.
@@ -26,10 +42,12 @@ export const SETTINGS = {
    */
   writesFrozen: { env: 'WRITES_FROZEN', type: 'flag', default: false },
   /**
-   * Whether the service of another region writes to the table, of which this one has a replica. Then this one writes nothing but the counts of
-   * rate limits: as between the writes of two regions DynamoDB keeps the later version of a row, whatever is in the other.
+   * Whether the service of another region writes to the table, of which this one has a replica. Then this one takes nothing in, and writes
+   * nothing but the counts of rate limits: as between the writes of two regions DynamoDB keeps the later version of a row, whatever is in the other.
    */
   standby: { env: 'STANDBY', type: 'flag', default: false },
+  /** The last digit of the sequences of merges, of a service in two regions, in each another one; 0: any. */
+  regionDigit: { env: 'REGION_DIGIT', type: 'integer', default: 0, min: 0, max: 9 },
   /** Whether this deployment has the service-map subsystem. */
   serviceMapEnabled: { env: 'SERVICEMAP_ENABLED', type: 'flag', default: true },
 } as const satisfies Record<string, SettingSpec & { readonly env: string }>;
@@ -84,9 +102,10 @@ export function settingValue(
     if (text !== 'true' && text !== 'false') onInvalid('true or false');
     return text === 'true';
   }
-  const { min, max } = spec;
+  const { min, max, orNone } = spec;
   const number = Number(text);
-  if (!/^\d+$/.test(text) || number < min || number > max) onInvalid(`an integer from ${min} to ${max}`);
+  const isTaken = (number >= min && number <= max) || (orNone && number === 0);
+  if (!/^\d+$/.test(text) || !isTaken) onInvalid(`${orNone ? '0 or ' : ''}an integer from ${min} to ${max}`);
   return number;
 }
 

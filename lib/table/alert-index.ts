@@ -51,7 +51,7 @@ export const alertIndex = {
     severities.flatMap((severity) =>
       Array.from({ length: SHARDS }, (_, shard) => partitionOf(account, state, severity, shard)),
     ),
-  /** The sort key. Sort keys are in the order of the alerts' starts. */
+  /** The sort key. Sort keys are in the order of the alerts' starts: with the id '', that of a time is before those of all alerts then. */
   place: (startedAtMs: number, alertId: string) => `${SEQUENCE.write(startedAtMs)}#${alertId}`,
   alertIdOf: (place: string) => place.slice(place.indexOf('#') + 1),
 };

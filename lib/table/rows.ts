@@ -41,6 +41,8 @@ export interface HistoryEntry {
   incident_id: string;
   /** Orders all merges and undos of the account: at least the Unix milliseconds of the commit. Also the sort key. */
   sequence: number;
+  /** The digit of the region that made it, in which the sequence ends; absent: the service has one region. */
+  region?: number;
   /** Random: distinguishes entries of the same key, such as those of two attempts. */
   merge_id: string;
   /** Unix milliseconds. */

@@ -1,20 +1,20 @@
 /**
- * What the bodies that may cost the most cost: each is sent to the function as deployed, in a process of its own. Prints a table of Markdown,
- * and each operation's largest CPU time and memory with their bounds.
+ * What the bodies that may cost the most cost, and the calls on rows that do: each is sent to the function as deployed, in a process of its
+ * own. Prints a table of Markdown, and each operation's largest CPU time and memory with their bounds.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { memoryMbOf } from '../../infra/function-settings.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
 import { SHAPES } from './bodies/shapes.ts';
 import { bundle, environmentOf, pathOf } from './functions/processes.ts';
 import { startQueues } from './functions/queues.ts';
+import { hostileCallsOf, hostileLines, keyOf } from './hostile.ts';
 import type { Figure } from './run.ts';
-import { startBenchService } from './service.ts';
+import { accountLines, startBenchService } from './service.ts';
 
 /** The largest body that the setting allows. */
 const { env: MAX_BODY_BYTES, max: LARGEST } = SETTINGS.maxBodyBytes;
@@ -22,11 +22,8 @@ const { env: MAX_BODY_BYTES, max: LARGEST } = SETTINGS.maxBodyBytes;
 const MOST_SECONDS = 1;
 
 /** Each call has an account of its own, so that no limit refuses it. */
-const keyOf = (account: number) => `bench-key-${account}`.padEnd(32, '-');
-const linesOf = (account_id: number) => [
-  JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit', 'feed'] }),
-  JSON.stringify({ kind: 'app_key', account_id, app_key: keyOf(account_id) }),
-];
+const keyOfCall = (call: number) => `bench-key-${call}`.padEnd(43, '-');
+const linesOf = (call: number) => accountLines(1_000 + call, keyOfCall(call));
 
 interface Report {
   cpuMs: number;
@@ -54,7 +51,7 @@ async function callOnce(env: Record<string, string>, event: object): Promise<Rep
 export async function run(add: (figure: Figure) => void): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'bodies-'));
   const count = SHAPES.reduce((sum, { shapes }) => sum + Object.keys(shapes).length, 0);
-  const lines = Array.from({ length: count }, (_, index) => linesOf(index + 1)).flat();
+  const lines = [...hostileLines(), ...Array.from({ length: count }, (_, index) => linesOf(index)).flat()];
   await using resources = new AsyncDisposableStack();
   const service = resources.adopt(await startBenchService(lines), ({ stop }) => stop());
   const queues = resources.use(await startQueues(['feed', 'refused']));
@@ -65,21 +62,26 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
     ...{ INGEST_URL, REFUSED_URL },
   };
   process.stdout.write(
-    '| operation | body | bytes | gzipped | CPU s | peak MB | answer |\n| --- | --- | --- | --- | --- | --- | --- |\n',
+    '| operation | body | bytes | CPU s | peak MB | answer |\n| --- | --- | --- | --- | --- | --- |\n',
   );
-  let account = 0;
+  let made = 0;
   for (const { operation, shapes } of SHAPES) {
     const { name, path } = operation;
     const largest = 'maxBodyBytes' in operation ? operation.maxBodyBytes : LARGEST;
     const { file } = await bundle({ operation: name }, folder.path);
     const reports: Report[] = [];
-    for (const [shape, bodyOf] of Object.entries(shapes)) {
-      const body = bodyOf(largest);
-      account += 1;
+    const calls = [
+      ...Object.entries(shapes).map(([what, bodyOf]) => ({ what, key: keyOfCall(made++), body: bodyOf(largest) })),
+      ...hostileCallsOf(operation).map(({ what, account = 'large', body }) => ({
+        what: `large rows: ${what}`,
+        ...{ key: keyOf(account), body: JSON.stringify(body(0)) },
+      })),
+    ];
+    for (const { what, key, body } of calls) {
       const event = {
         path,
         headers: { 'Content-Type': 'application/json' },
-        queryStringParameters: { app_key: keyOf(account) },
+        queryStringParameters: { app_key: key },
         requestContext: { requestId: 'bench' },
         body,
       };
@@ -88,7 +90,7 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
       const { cpuMs, peakMb, status, answer } = report;
       const code = JSON.parse(answer || '{}').error?.code ?? 'OK';
       const cells = [
-        ...[name, shape, Buffer.byteLength(body), gzipSync(body).length],
+        ...[name, what, Buffer.byteLength(body)],
         ...[(cpuMs / 1_000).toFixed(2), peakMb.toFixed(0), `${status} ${code}, ${Buffer.byteLength(answer)} bytes`],
       ];
       process.stdout.write(`| ${cells.join(' | ')} |\n`);

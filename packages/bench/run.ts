@@ -1,7 +1,7 @@
 /** `npm run bench -- [subject…]`: measures the subjects, or all, and prints each figure with its ratio to a baseline of the same run. */
 import { parseArgs } from 'node:util';
 
-const SUBJECTS = ['functions', 'sends', 'merges', 'import', 'bodies'] as const;
+const SUBJECTS = ['functions', 'sends', 'import', 'bodies', 'spending'] as const;
 
 export interface Figure {
   name: string;
@@ -17,7 +17,7 @@ const show = (value: number) => (value >= 100 ? value.toFixed(0) : value.toPreci
 
 function print({ name, value, unit, baseline, most }: Figure): void {
   const ratio = value / baseline.value;
-  const target = most === undefined ? '' : `target ${most} ${ratio <= most ? 'met' : 'MISSED'}`;
+  const target = most === undefined ? '' : `target ${show(most)} ${ratio <= most ? 'met' : 'MISSED'}`;
   const cells = [
     name.padEnd(56),
     `${show(value)} ${unit}`.padStart(14),

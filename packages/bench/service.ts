@@ -8,6 +8,7 @@ import { chunksOf, forEach } from '../../lib/shared/concurrency.ts';
 import { readSettings, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { startLimitsProxy } from '../../test/limits-proxy/limits-proxy.ts';
 import { createHandlers } from '../../test/support/handlers.ts';
 import { connectDouble } from '../../test/table-double/client.ts';
 import { TableDouble } from '../../test/table-double/table-double.ts';
@@ -32,19 +33,20 @@ export const eventOf = ({ method, path }: ListedOperation, appKey: string, body:
   body: JSON.stringify(body),
 });
 
+export const benchDeps = (table: Table, now: () => number): Deps => ({
+  table,
+  now,
+  monotonicNow: performance.now.bind(performance),
+  newId: randomUUID,
+  log: { info: ignore, warn: ignore, error: ignore },
+  metrics: { call: ignore, event: ignore, records: ignore },
+  settings: readSettings({ TABLE_NAME: table.name }),
+  timeLimits: PATIENT,
+});
+
 export function benchHandlers(table: Table) {
   let aheadMs = 0;
-  const deps: Deps = {
-    table,
-    now: () => Date.now() + aheadMs,
-    monotonicNow: performance.now.bind(performance),
-    newId: randomUUID,
-    log: { info: ignore, warn: ignore, error: ignore },
-    metrics: { call: ignore, event: ignore, records: ignore },
-    settings: readSettings({ TABLE_NAME: table.name }),
-    timeLimits: PATIENT,
-  };
-  const handlers = createHandlers(deps);
+  const handlers = createHandlers(benchDeps(table, () => Date.now() + aheadMs));
   return {
     /** Sets the clock forward, so that a new window of the rate limit begins and cached keys and records expire. */
     stepClock(byMs: number): void {
@@ -81,7 +83,7 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   const dynamoDb = await startDynamoDb({ endpoint });
   const name = `bench-${randomBytes(4).toString('hex')}`;
   await createTable(dynamoDb.endpoint, name, { stream: false });
-  const timeouts = { connectionTimeout: 5_000, requestTimeout: 10_000 };
+  const timeouts = { connectionTimeout: 5_000, requestTimeout: 60_000 };
   const table = connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
   await load(table, lines);
   return {
@@ -95,10 +97,29 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   };
 }
 
+/**
+ * A client of a table, and the units that its calls have taken, by AWS's rules: DynamoDB Local reports too few for transactions, and none for a
+ * failed condition, which AWS charges by the stored row (Developer Guide, "DynamoDB read and write operations"). Entries of indexes are not
+ * counted.
+ */
+export async function startMeter({ endpoint, table: { name } }: { endpoint: string; table: Pick<Table, 'name'> }) {
+  const proxy = await startLimitsProxy(endpoint, { readUnits: 1e12, writeUnits: 1e12 });
+  const timeouts = { connectionTimeout: 10_000, requestTimeout: 60_000 };
+  const table = connectTable({ name, endpoint: proxy.endpoint, timeouts });
+  return {
+    table,
+    totals: proxy.totals,
+    async stop(): Promise<void> {
+      table.client.destroy();
+      await proxy.close();
+    },
+  };
+}
+
 export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const accountLines = (account_id: number, app_key: string) => [
-  JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit'] }),
+  JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit', 'feed'] }),
   JSON.stringify({ kind: 'app_key', account_id, app_key }),
 ];
 

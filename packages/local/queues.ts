@@ -98,12 +98,13 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
       const target = String(request.headers['x-amz-target']);
       const isCall = request.method === 'POST' && target.startsWith('AmazonSQS.');
       const answer = async () => {
-        const body = await text(request);
-        const call = JSON.parse(body) as SendCall;
+        const call = JSON.parse(await text(request)) as SendCall;
         const queue = service.Queues.find(({ QueueUrl }) => QueueUrl === call.QueueUrl);
         const refused = target.includes('SendMessage') && queue && refusalOf(call, queue);
         if (refused)
           return response.writeHead(400, { 'x-amzn-query-error': `${refused.code};Sender` }).end(refused.text);
+        // The package knows these attributes only by the name that AWS has deprecated.
+        const body = JSON.stringify({ AttributeNames: call.MessageSystemAttributeNames, ...call });
         const again = Object.assign(Readable.from([body]), { headers: request.headers });
         return requestHandler(again as IncomingMessage, response);
       };
@@ -141,6 +142,7 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
 
 interface SendCall extends Partial<QueueMessage> {
   QueueUrl?: string;
+  MessageSystemAttributeNames?: string[];
   Entries?: QueueMessage[];
 }
 

@@ -210,4 +210,5 @@ it('the outputs name the parts of a stack, and its address without a slash at th
   const DefaultUrl = outputs.Url.replace('prod', 'v2');
   expect(outputsOf('changed')).toEqual({ ...outputs, ...ofDomain, DefaultUrl, EndedAlertDays: '31' });
   expect(outputsOf('adopting').TableName).toBe('Old-Table-1');
+  expect(outputsOf('standby').RegionDigit).toBe('2');
 });

@@ -37,8 +37,8 @@ function transformed(paths: Record<string, string>, template: string, event: obj
 const CHAT = 'examples/events/chat.yaml';
 const sampleOf = (type: string) =>
   JSON.parse(JSON.stringify(eventSamples().find((sample) => sample.type === type) ?? expect.fail(type)));
-/** A title that would break out of a text, if it were put into one. */
-const UGLY = 'Disk "7" is \\ full\n<severity> 🔥';
+/** A sender's text that would break out of a text, if it were put into one, and would call all members of a channel. */
+const UGLY = 'Disk "7" is \\ full\n<severity> 🔥 @all @channel <!channel>';
 
 it('a merge is posted to the chat as the text that an incoming webhook takes', () => {
   const { pattern, InputPathsMap, InputTemplate } = example(CHAT, 'Merges');
@@ -54,15 +54,16 @@ it('a merge is posted to the chat as the text that an incoming webhook takes', (
 it.each([
   ['Triggered', 'AlertTriggered', 'Critical'],
   ['Resolved', 'AlertResolved', 'Resolved'],
-])('an alert is posted to the chat, whatever its title: %s', (rule, type, text) => {
+])('an alert is posted to the chat, where its title and key call nobody: %s', (rule, type, text) => {
   const { template, pattern, InputPathsMap, InputTemplate } = example(CHAT, rule);
   const detail = { account_id: [expect.any(Number)] };
   expect(pattern).toEqual({ source: [SERVICE], 'detail-type': [type], detail });
   const event = sampleOf(type);
   event.detail.title = UGLY;
+  event.detail.alert_key = `key ${UGLY}`;
   expect(JSON.parse(transformed(InputPathsMap, InputTemplate, event))).toEqual({
     text,
-    attachments: [{ title: UGLY, text: event.detail.alert_key }],
+    attachments: [{ title: UGLY, footer: `key ${UGLY}` }],
   });
   const [policy] = Object.values(template.findResources('AWS::SQS::QueuePolicy'));
   expect(JSON.stringify(policy)).toContain(`"${rule}.Arn"`);

@@ -49,6 +49,7 @@ const DEFAULTS = {
   FEED_ITEMS_PER_3_SECONDS: '20000',
   FEED_ITEMS_PER_MINUTE: '60000',
   ENDED_ALERT_DAYS: '400',
+  ALERT_SILENCE_SECONDS: '86400',
   WRITES_FROZEN: 'false',
   SERVICEMAP_ENABLED: 'true',
 };
@@ -57,6 +58,7 @@ const CHANGED = {
   FEED_ITEMS_PER_3_SECONDS: '5',
   FEED_ITEMS_PER_MINUTE: '6',
   ENDED_ALERT_DAYS: '31',
+  ALERT_SILENCE_SECONDS: '0',
   WRITES_FROZEN: 'true',
   SERVICEMAP_ENABLED: 'false',
 };
@@ -70,7 +72,7 @@ it.each<[variant: Variant | undefined, tableName: string, settings: typeof DEFAU
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
   const STANDBY = String(variant === 'standby');
-  const ofTable = { TABLE_NAME, ...settings, STANDBY };
+  const ofTable = { TABLE_NAME, ...settings, STANDBY, REGION_DIGIT: variant === 'standby' ? '2' : '0' };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {

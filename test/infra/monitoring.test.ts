@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { THROTTLE } from '../../lib/http/operation.ts';
 import { type ListedOperation, operations } from '../../lib/operations/index.ts';
+import { synthesize } from '../../packages/local/synthesize.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf } from './stack.ts';
 import { TOPIC, type Variant } from './templates.ts';
@@ -218,10 +219,23 @@ describe('the alarms', () => {
     expect(missing).toEqual(['FeedBehind', 'FeedBacklog', 'FeedNotRead']);
   });
 
-  it('of a standby are not raised by what it does not read', () => {
+  it('tell that a replica is late; the dashboard shows it', () => {
+    const replicaRegions = 'eu-central-1,us-east-1';
+    const env = { account: '123456789012', region: 'eu-west-1' };
+    const replicated = synthesize({ replicaRegions, regionDigit: '1' }, { env });
+    const [late] = Object.entries(propertiesOf('CloudWatch::Alarm', replicated)).flatMap(([id, alarm]) =>
+      id === 'WatchReplicationLate' ? [conditionOf(alarm)] : [],
+    );
+    const latencies = ['eu-central-1', 'us-east-1'].map((region) => `Average ReplicationLatency ${region} Table`);
+    expect(late).toBe(`MAX([${latencies.join(', ')}]) >= 60000, 5 of 5 × 60 s`);
+    const { DashboardBody } = only('CloudWatch::Dashboard', replicated).Properties;
+    expect(DashboardBody).toContain('"AWS/DynamoDB","ReplicationLatency","ReceivingRegion","us-east-1","TableName"');
+  });
+
+  it('of a standby are raised by records that are sent to it, not by what it does not read otherwise', () => {
     const standby = alarmsOf('standby');
     const missing = Object.keys(alarms).filter((id) => !(id in standby));
-    expect(missing.sort()).toEqual(['ChangesNotRead', 'FeedBacklog', 'FeedBehind', 'FeedNotRead', 'MergesNotRead']);
+    expect(missing.sort()).toEqual(['ChangesNotRead', 'FeedNotRead', 'MergesNotRead']);
     expect(conditionOf(standby.SourceNotRead)).toBe('(ALARM("WatchEventsNotRead.Arn"))');
     // What waits in its queue of merges waits by intention.
     expect(conditionOf(standby.MergesPending)).not.toContain('AgeOfOldestMessage');

@@ -25,6 +25,7 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['feedItemsPer3Seconds', ['1', '1000000'], '0', '1000001'],
   ['feedItemsPerMinute', ['1', '20000000'], '0', '20000001'],
   ['endedAlertDays', ['30', '3650'], '29', '3651'],
+  ['alertSilenceSeconds', ['0', '60', '2592000'], '59', '2592001', '-0', '0x'],
   // API Gateway takes at most 10,000 calls a second of an account.
   ['stageRate', ['1', '10000'], '0', '10001'],
   ['mergeConcurrency', ['2', '1000'], '1', '1001'],
@@ -35,7 +36,9 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['logRetentionDays', ['1', '731'], '31', '1x', 'x1'],
   ['adoptTable', [OLD_STREAM, OLD_STREAM.replace('aws', 'aws-cn')], 'Old-Table-1', `x${OLD_STREAM}`, `${OLD_STREAM}/`],
   ['replicaRegions', ['eu-central-1', 'us-gov-west-1,ap-southeast-2'], 'Frankfurt', 'eu-central-1,', 'eu-central'],
-  ['standby', ['true', 'false'], 'yes'],
+  ['region', ['eu-central-1'], 'Frankfurt', 'eu-central-1,eu-west-1'],
+  ['standby', ['false'], 'yes'],
+  ['regionDigit', ['0', '9'], '-1', '10'],
   ['backupVaultArn', [VAULT], 'copies', `${VAULT} `, `x${VAULT}`],
   ['pageTo', ['ops@example.com', TOPIC], 'ops', 'a b@example.com', `x${TOPIC}`],
   ['ticketTo', [TOPIC], 'arn:aws:sqs:eu-west-1:123456789012:q'],
@@ -47,8 +50,10 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   // A queue's policy has at most 50 principals: EventBridge, SNS and everybody without TLS are three.
   ['feedAccounts', [accountIds(47)], accountIds(48), '111122223333,1', '1111222233334'],
 ])('%s may be %j, and nothing else, which an error explains', (name, right, ...wrong) => {
-  // These two require each other.
-  const other = { domainName: { certificateArn }, certificateArn: { domainName } }[name];
+  // These require others.
+  const other = { domainName: { certificateArn }, certificateArn: { domainName }, replicaRegions: { regionDigit: 1 } }[
+    name
+  ];
   for (const value of right) {
     const { [name as keyof ReturnType<typeof read>]: found } = read({ ...other, [name]: value });
     expect(String(found)).toBe(value);
@@ -84,7 +89,12 @@ it.each<[context: object, message: RegExp]>([
   [{ disableExecuteApiEndpoint: 'true' }, /^Context disableExecuteApiEndpoint requires a domainName\.$/],
   [{ ephemeral: 'true' }, /^Context ephemeral requires a stackName of its own, and no adoptTable\.$/],
   [{ ephemeral: 'true', stackName: 'Preview', adoptTable: OLD_STREAM }, /^Context ephemeral requires a stackName/],
-  [{ replicaRegions: 'eu-central-1', adoptTable: OLD_STREAM }, /^Context replicaRegions is for the stack that makes/],
+  [{ replicaRegions: 'eu-central-1' }, /^Context regionDigit must be another digit from 1 to 9 in each region/],
+  [{ standby: 'true' }, /^Context regionDigit must/],
+  [
+    { replicaRegions: 'eu-central-1', regionDigit: '1', ephemeral: 'true', stackName: 'P' },
+    /^Context replicaRegions is not/,
+  ],
 ])('the context %o is refused', (context, message) => {
   expect(() => read({ ...context })).toThrow(message);
 });

@@ -55,16 +55,33 @@ it.each([
   },
 );
 
-it('the CDK app names the stack as the setting says, for the credentials, in a folder that only its owner can open', async () => {
-  vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stackName: 'Staging', 'aws:cdk:bundling-stacks': [] }));
-  vi.stubEnv('CDK_DEFAULT_ACCOUNT', '123456789012');
-  vi.stubEnv('CDK_DEFAULT_REGION', 'eu-west-1');
-  vi.stubEnv('CDK_OUTDIR', join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out'));
-  const { app } = await import('../../infra/app.ts');
-  vi.unstubAllEnvs();
-  expect(app.node.tryFindChild('Staging')).toMatchObject({ account: '123456789012', region: 'eu-west-1' });
-  expect(statSync(app.outdir).mode & 0o777).toBe(0o700);
-});
+it.each<[where: string, context: object, env: Record<string, string>, found: object]>([
+  [
+    'for the credentials',
+    {},
+    { CDK_DEFAULT_ACCOUNT: '123456789012', CDK_DEFAULT_REGION: 'eu-west-1' },
+    { account: '123456789012', region: 'eu-west-1' },
+  ],
+  // As a pipeline builds a table with replicas.
+  [
+    'without credentials, in its region',
+    { region: 'eu-west-1', replicaRegions: 'eu-central-1', regionDigit: 1 },
+    {},
+    { region: 'eu-west-1' },
+  ],
+])(
+  'the CDK app names the stack as the setting says, %s, in a folder that only its owner can open',
+  async (_where, context, env, found) => {
+    vi.resetModules();
+    vi.stubEnv('CDK_CONTEXT_JSON', JSON.stringify({ stackName: 'Staging', 'aws:cdk:bundling-stacks': [], ...context }));
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
+    vi.stubEnv('CDK_OUTDIR', join(mkdtempSync(join(tmpdir(), 'app-')), 'cdk.out'));
+    const { app } = await import('../../infra/app.ts');
+    vi.unstubAllEnvs();
+    expect(app.node.tryFindChild('Staging')).toMatchObject(found);
+    expect(statSync(app.outdir).mode & 0o777).toBe(0o700);
+  },
+);
 
 it('a gateway response that changes is deployed, by a new deployment', () => {
   const { ServiceUnavailable } = en.codes;
@@ -109,7 +126,10 @@ it.each<[context: Record<string, string>, ...warnings: string[]]>([
   [{}, 'warning: Alarms page nobody'],
   [{ pageTo: TOPIC }],
   [{ writesFrozen: 'true', pageTo: TOPIC }, 'warning: .* deletions and merges are refused'],
-  [{ standby: 'true', pageTo: TOPIC }, 'warning: STANDBY: another region writes'],
+  [
+    { standby: 'true', regionDigit: '2', pageTo: TOPIC },
+    'warning: STANDBY: another region writes .* refuses deletions, merges and records',
+  ],
   [{ ephemeral: 'true' }, 'warning: .* are deleted with this stack'],
 ])('synthesis prints what is reserved, and warns of likely mistakes only: %j', (context, ...warnings) => {
   const notices = ['info: .* none is reserved.* 20 large merges .* 10 batches', ...warnings];
@@ -124,7 +144,7 @@ it('synthesis prints how many executions are reserved for what', () => {
 it.each<[context: Record<string, string>, kept: Record<string, string>]>([
   [{}, { AdoptedTable: 'none', WritesFrozen: 'false', Standby: 'false', ReplicaRegions: 'none' }],
   [
-    { adoptTable: OLD_STREAM, writesFrozen: 'true', standby: 'true' },
+    { adoptTable: OLD_STREAM, writesFrozen: 'true', standby: 'true', regionDigit: '2' },
     { AdoptedTable: OLD_STREAM, WritesFrozen: 'true', Standby: 'true' },
   ],
 ])('a deployment with %j requires the parameters of the one before, which CDK repeats, to be %j', (context, kept) => {

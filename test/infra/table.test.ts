@@ -52,7 +52,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
 
 const ENV = { account: '123456789012', region: 'eu-west-1' };
 const replicated = (replicaRegions: string, env?: object) => () =>
-  synthesize({ replicaRegions, tags: 'team=edge' }, { ...(env && { env }) });
+  synthesize({ replicaRegions, regionDigit: '1', tags: 'team=edge' }, { ...(env && { env }) });
 
 it('each replica is protected, recoverable and tagged as the table is, and is eventually consistent', () => {
   const { Replicas, MultiRegionConsistency } = only(
@@ -71,7 +71,7 @@ it('each replica is protected, recoverable and tagged as the table is, and is ev
 
 it.each<[what: string, synthesis: () => unknown, message: string]>([
   ["the stack's own region", replicated('eu-central-1,eu-west-1', ENV), 'leave out eu-west-1'],
-  ['any, if synthesis does not know that', replicated('eu-central-1'), 'synthesize with credentials'],
+  ['any, if synthesis does not know that', replicated('eu-central-1'), 'set region, or synthesize with credentials'],
 ])('a replica is refused in %s', (_what, synthesis, message) => {
   expect(synthesis).toThrow(message);
 });

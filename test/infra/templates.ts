@@ -23,6 +23,7 @@ const VARIANTS = {
     feedItemsPer3Seconds: '5',
     feedItemsPerMinute: '6',
     endedAlertDays: '31',
+    alertSilenceSeconds: '0',
     serviceMapEnabled: 'false',
     stageRate: '3000',
     logRetentionDays: '90',
@@ -40,7 +41,7 @@ const VARIANTS = {
     ...DOMAIN,
   },
   adopting: { adoptTable: OLD_STREAM, pageTo: TOPIC },
-  standby: { adoptTable: OLD_STREAM, standby: 'true', pageTo: TOPIC },
+  standby: { adoptTable: OLD_STREAM, standby: 'true', regionDigit: '2', pageTo: TOPIC },
   ephemeral: { stackName: 'Preview', ephemeral: 'true', tags: 'team=edge,cost=42' },
 };
 export type Variant = keyof typeof VARIANTS;

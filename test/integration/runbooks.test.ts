@@ -16,9 +16,11 @@ const sections = new Map(
   }),
 );
 
+const US = { account: '123456789012', region: 'us-east-1' };
+const TWO_REGIONS = { replicaRegions: 'eu-west-1', regionDigit: '1' };
 const template = deployed();
 /** The descriptions of the alarms that notify somebody: parts of a composite alarm notify nobody. */
-const descriptions = [template, synthesize({ backupVaultArn: VAULT })]
+const descriptions = [template, synthesize({ backupVaultArn: VAULT }), synthesize(TWO_REGIONS, { env: US })]
   .flatMap((stack) => ['Alarm', 'CompositeAlarm'].map((type) => resourcesOf(stack, `AWS::CloudWatch::${type}`)))
   .flatMap((found) => Object.values(found))
   .map(({ Properties }) => String(Properties.AlarmDescription))

@@ -53,15 +53,19 @@ export function ingestOver(table: Table, now: () => number = Date.now, replaceme
       delay: async (delayed) => void delays.push(...delayed),
     },
   );
-  /** @param remainingMs until the function's time-out */
-  const deliver = (bodies: readonly string[], receives = 1, remainingMs = 60_000) =>
+  /** @param remainingMs until the function's time-out @param group that of the messages */
+  const deliver = (bodies: readonly string[], receives = 1, remainingMs = 60_000, group: unknown = 'g') =>
     handler(
       {
         Records: bodies.map((body) => ({
           messageId: randomUUID(),
           receiptHandle: `receipt of ${body.slice(0, 20)}`,
           body,
-          attributes: { SentTimestamp: String(now()), ApproximateReceiveCount: String(receives), MessageGroupId: 'g' },
+          attributes: {
+            SentTimestamp: String(now()),
+            ApproximateReceiveCount: String(receives),
+            MessageGroupId: String(group),
+          },
         })),
       } as unknown as SQSEvent,
       { getRemainingTimeInMillis: () => remainingMs },

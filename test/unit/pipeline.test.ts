@@ -22,14 +22,20 @@ const runsOf = (part: string) =>
 it('lets no package but the CDK run where credentials of AWS are to be had, and stores none', () => {
   expect(text).not.toMatch(/aws-(access|secret)|AWS_(ACCESS|SECRET)/);
   expect(head).toMatch(/^permissions:\n {2}contents: read\nconcurrency/m);
-  expect(trusted.map(([name]) => name)).toEqual(['staging', 'production-diff', 'production', 'production-back']);
+  expect(trusted.map(([name]) => name)).toEqual([
+    'staging',
+    'production-diff',
+    'production',
+    'production-standby',
+    'production-back',
+  ]);
   for (const [name, part] of trusted) {
     const [before = '', after = ''] = part.split('configure-aws-credentials');
     const packages = /\b(?:npm|npx|node|yarn|pnpm)\b.*/g;
     expect(runsOf(before).join('').match(packages)).toEqual(
       name === 'production-diff' ? null : ['npm ci --ignore-scripts'],
     );
-    const outputs = name === 'production-back' ? '' : ' --outputs-file outputs.json';
+    const outputs = /-(back|standby)$/.test(name) ? '' : ' --outputs-file outputs.json';
     const deploy = `npx cdk deploy --app cdk.out/${name.replace('-back', '')} --require-approval never${outputs}`;
     expect(runsOf(after).join('\n').match(packages)).toEqual(name === 'production-diff' ? null : [deploy]);
     expect(part).not.toContain('secrets.');
@@ -50,6 +56,7 @@ it('deploys what it tested, production after its diff was shown and approved', (
     production: '[build, last-good, production-diff]',
     'last-good': 'build',
     'production-check': 'production',
+    'production-standby': '[build, production-check]',
     'production-back': '[last-good, production, production-check]',
   });
   const ofThisBuild = trusted.filter(([name]) => name !== 'production-back');

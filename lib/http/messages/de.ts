@@ -1,4 +1,4 @@
-import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
+import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
 
 type Bound = number | string | bigint | undefined;
 
@@ -8,6 +8,9 @@ function range(min: Bound, max: Bound, unit = ''): string {
   return max !== undefined ? `höchstens ${max}${unit}` : '';
 }
 
+const texts = (count: number, length: number) =>
+  `ein Objekt mit höchstens ${count} Zeichenketten von jeweils höchstens ${length} Zeichen und Namen mit 1 bis 128 Zeichen`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern',
   'filtered-cursor':
@@ -15,8 +18,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   cursor: 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)',
   'date-time': 'eine Zeit nach RFC 3339',
   'http-url': 'eine URL mit http oder https und höchstens 2048 Zeichen',
-  labels:
-    'ein Objekt mit höchstens 64 Zeichenketten von jeweils höchstens 1024 Zeichen und Namen mit 1 bis 128 Zeichen',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: 'ein Objekt mit Zeichenketten, Zahlen und Wahrheitswerten',
   'undone-deletion':
     'ein Objekt mit version (int64), at_ms (Unix-Millisekunden) und, falls bekannt, by (Zeichenkette mit höchstens 256 Zeichen)',
@@ -36,8 +39,11 @@ function expected({ type, format = '', enum: values, minimum, maximum, items = {
       if (format === 'int64' && max === undefined)
         return `eine ganze Zahl im Bereich int64${minimum === undefined ? '' : `, mindestens ${minimum}`}`;
       const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const minimumField = schema['x-minimum-field'];
-      const bounds = range(minimumField === undefined ? min : `${min} (${minimumField})`, max);
+      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
+      const bounds = range(
+        minimumField === undefined ? min : `${min} (${minimumField})`,
+        maximumField === undefined ? max : `${max} (${maximumField})`,
+      );
       return bounds ? `eine ganze Zahl von ${bounds}` : 'eine ganze Zahl';
     }
     case 'string': {
@@ -118,6 +124,8 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `Der Inhalt der Anfrage darf höchstens ${maxBytes} Bytes groß sein.`,
     invalidIdempotencyKey: ({ invalid }) =>
       `Der Header Idempotency-Key muss einmal angegeben sein, mit 1 bis 255 sichtbaren ASCII-Zeichen und Leerzeichen${invalid ? `: Zeichen ${invalid.position} ist ${invalid.codePoint}` : ''}.`,
+    invalidSource: ({ maxLength }) =>
+      `Der Query-Parameter source muss einmal angegeben sein, mit 1 bis ${maxLength} Buchstaben (A bis Z), Ziffern, Punkten, Unterstrichen oder Bindestrichen.`,
     idempotencyKeyReused: () =>
       'Der Idempotency-Key wurde schon mit einem anderen Inhalt verwendet. Eine neue Anfrage braucht einen neuen.',
     workItemNotFound: ({ workItemId }) => `Das Work Item ${workItemId} existiert nicht.`,
@@ -125,12 +133,15 @@ export const catalog: Catalog = {
       `Das Work Item ${workItemId} hat zu viele Daten, um als gelöscht markiert zu werden. Bitte zuerst kürzen.`,
     versionDiffers: ({ given, stored }) =>
       `version muss die gespeicherte Version des Work Items sein: ${stored}, nicht ${given}.`,
-    contentTypeOfItems: () => 'Der Header Content-Type muss application/json oder application/x-ndjson sein.',
-    noItemTaken: ({ reasons, more }) =>
-      `${reasons.join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
+    contentTypeOfItems: () =>
+      'Der Header Content-Type muss application/json, application/ndjson, application/jsonl oder application/x-ndjson sein.',
+    noItemTaken: ({ list, refused, more }) =>
+      `${itemTextsOf(list, refused).join('; ')}${andMore(more)}. Von dieser Anfrage wurde nichts übernommen.`,
     alertNotFound: ({ alertId }) => `Der Alarm ${alertId} existiert nicht.`,
     endedAlertsUnnamed: () =>
-      'is_active darf nur mit alert_ids oder alert_keys false sein: Alarme, die nicht offen sind, findet man nur damit.',
+      'is_active darf nur mit start_time und end_time oder mit alert_ids oder alert_keys false sein.',
+    namedAlertsWithTimes: () =>
+      'alert_ids und alert_keys sind nicht zusammen mit start_time und end_time möglich: bitte eines davon weglassen.',
     tooManyNamed: ({ fields, given, maximum }) =>
       `${fields.join(' und ')} dürfen zusammen höchstens ${maximum} Elemente haben, nicht ${given}.`,
     rumResourceNotFound: () => 'Das Konto hat keine RUM-Ressource.',
@@ -153,6 +164,8 @@ export const catalog: Catalog = {
       `Zu viele Datensätze und Alerts: Dieses Konto darf höchstens ${limit} pro ${windowSeconds} Sekunden senden; jeder zählt einmal je angefangenem KB. Von dieser Anfrage wurde nichts übernommen. Bitte nach der Zeit im Header Retry-After erneut versuchen.`,
     writesFrozen: () =>
       'Änderungen sind wegen Wartung ausgesetzt, Lesen geht weiter. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
+    standby: () =>
+      'Diese Region ist ein Standby und nimmt keine Änderungen an. Bitte an die aktive Region senden oder nach der Zeit im Header Retry-After erneut versuchen.',
     serviceMapDisabled: () => 'Die Service Map ist in dieser Installation nicht eingeschaltet.',
     methodNotAllowed: ({ allow }) => `Dieser Pfad nimmt nur ${allow} an.`,
     itemTooLong: ({ bytes, maxBytes }) => `darf höchstens ${maxBytes} Bytes groß sein, hat aber ${bytes}.`,

@@ -1,4 +1,4 @@
-import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
+import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
 
 function range(min: number | string | bigint | undefined, max: number | string | undefined, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
@@ -8,6 +8,9 @@ function range(min: number | string | bigint | undefined, max: number | string |
 
 const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
+const texts = (count: number, length: number) =>
+  `an object of at most ${count} strings of at most ${length} characters each, with names of 1 to 128 characters`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'an ObjectID: a string of 24 hexadecimal digits',
   'filtered-cursor':
@@ -15,7 +18,8 @@ const FORMATS: Readonly<Record<string, string>> = {
   cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
   'date-time': 'a time of RFC 3339',
   'http-url': 'an http or https URL of at most 2048 characters',
-  labels: 'an object of at most 64 strings of at most 1024 characters each, with names of 1 to 128 characters',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: 'an object of strings, numbers and booleans',
   'undone-deletion':
     'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
@@ -35,8 +39,11 @@ function expected({ type, format = '', enum: values, minimum, maximum, items = {
       if (format === 'int64' && max === undefined)
         return `an integer in the int64 range${minimum === undefined ? '' : `, at least ${minimum}`}`;
       const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const minimumField = schema['x-minimum-field'];
-      const bounds = range(minimumField === undefined ? min : `${min} (${minimumField})`, max);
+      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
+      const bounds = range(
+        minimumField === undefined ? min : `${min} (${minimumField})`,
+        maximumField === undefined ? max : `${max} (${maximumField})`,
+      );
       if (!bounds) return 'an integer';
       return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
     }
@@ -113,6 +120,8 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `The request body must be at most ${maxBytes} bytes.`,
     invalidIdempotencyKey: ({ invalid }) =>
       `The Idempotency-Key header must be given once, as 1 to 255 visible ASCII characters and blanks${invalid ? `: character ${invalid.position} is ${invalid.codePoint}` : ''}.`,
+    invalidSource: ({ maxLength }) =>
+      `The query parameter source must be given once, as 1 to ${maxLength} letters, digits, dots, underscores or hyphens.`,
     idempotencyKeyReused: () =>
       'The Idempotency-Key was already used with another request body. Use a new key for a new request.',
     workItemNotFound: ({ workItemId }) => `Work item ${workItemId} does not exist.`,
@@ -120,12 +129,15 @@ export const catalog: Catalog = {
       `Work item ${workItemId} has too much stored data to be marked deleted. Shorten its data first.`,
     versionDiffers: ({ given, stored }) =>
       `version must be the stored version of the work item, which is ${stored}, not ${given}.`,
-    contentTypeOfItems: () => 'The Content-Type header must be application/json or application/x-ndjson.',
-    noItemTaken: ({ reasons, more }) =>
-      `${reasons.join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
+    contentTypeOfItems: () =>
+      'The Content-Type header must be application/json, application/ndjson, application/jsonl or application/x-ndjson.',
+    noItemTaken: ({ list, refused, more }) =>
+      `${itemTextsOf(list, refused).join('; ')}${more > 0 ? `; and ${more} more` : ''}. Nothing of this request was taken.`,
     alertNotFound: ({ alertId }) => `Alert ${alertId} does not exist.`,
     endedAlertsUnnamed: () =>
-      'is_active may be false only with alert_ids or alert_keys: alerts that are not open are found by these alone.',
+      'is_active may be false only with start_time and end_time, or with alert_ids or alert_keys.',
+    namedAlertsWithTimes: () =>
+      'alert_ids and alert_keys cannot be combined with start_time and end_time: leave out either.',
     tooManyNamed: ({ fields, given, maximum }) =>
       `${fields.join(' and ')} must have at most ${maximum} items together, not ${given}.`,
     rumResourceNotFound: () => 'The account has no RUM resource.',
@@ -148,6 +160,8 @@ export const catalog: Catalog = {
       `Too many records and alerts: this account may send at most ${limit} per ${windowSeconds} seconds, each counted once for each KB begun. None of this request was taken. Try again after the time in the Retry-After header.`,
     writesFrozen: () =>
       'Changes are suspended for maintenance; reading goes on. Try again after the time in the Retry-After header.',
+    standby: () =>
+      'This region is a standby: it takes no changes. Send them to the region that serves, or try again after the time in the Retry-After header.',
     serviceMapDisabled: () => 'The service map is not enabled on this deployment.',
     methodNotAllowed: ({ allow }) => `This path accepts ${allow} only.`,
     itemTooLong: ({ bytes, maxBytes }) => `must be at most ${maxBytes} bytes: it has ${bytes}.`,

@@ -1,4 +1,4 @@
-import type { Catalog, FieldError, FieldSchema } from '../errors.ts';
+import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
 
 type Bound = number | string | undefined;
 
@@ -14,13 +14,17 @@ function integer(min: Bound, max: Bound): string {
   return max !== undefined ? `不大于 ${max} 的整数` : '整数';
 }
 
+const texts = (count: number, length: number) =>
+  `至多含 ${count} 个字符串的对象，每个字符串至多 ${length} 个字符，名称为 1 到 128 个字符`;
+
 const FORMATS: Readonly<Record<string, string>> = {
   objectid: 'ObjectID，即 24 位十六进制字符串',
   'filtered-cursor': '本服务针对同一列表返回给该账户的 search_after_ctx（查询第一页时请省略）',
   cursor: '本服务返回给该账户的 next_cursor（查询第一页时请省略）',
   'date-time': 'RFC 3339 格式的时间',
   'http-url': '至多 2048 个字符的 http 或 https URL',
-  labels: '至多含 64 个字符串的对象，每个字符串至多 1024 个字符，名称为 1 到 128 个字符',
+  labels: texts(64, 1024),
+  annotations: texts(32, 2048),
   scalars: '由字符串、数字和布尔值组成的对象',
   'undone-deletion': '包含 version（int64）、at_ms（Unix 毫秒）以及可选的 by（至多 256 个字符的字符串）的对象',
 };
@@ -35,11 +39,12 @@ function expected({ type, format = '', enum: values, minimum, maximum, items = {
     case 'object':
       return 'JSON 对象';
     case 'integer': {
-      const max = schema['x-maximum'] ?? maximum;
-      const minimumField = schema['x-minimum-field'];
-      if (format !== 'int64')
-        return integer(minimumField === undefined ? minimum : `${minimum}（${minimumField}）`, max);
-      if (max !== undefined) return `${minimum ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
+      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
+      const exact = schema['x-maximum'] ?? maximum;
+      const max = maximumField === undefined ? exact : `${exact}（${maximumField}）`;
+      const min = minimumField === undefined ? minimum : `${minimum}（${minimumField}）`;
+      if (format !== 'int64') return integer(min, max);
+      if (max !== undefined) return `${min ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
       return `int64 范围内${minimum === undefined ? '' : `且不小于 ${minimum} `}的整数`;
     }
     case 'string': {
@@ -118,15 +123,19 @@ export const catalog: Catalog = {
     bodyTooLarge: ({ maxBytes }) => `请求体不得超过 ${maxBytes} 字节。`,
     invalidIdempotencyKey: ({ invalid }) =>
       `Idempotency-Key 请求头只能出现一次，且必须是 1 到 255 个可见 ASCII 字符或空格${invalid ? `：第 ${invalid.position} 个字符是 ${invalid.codePoint}` : ''}。`,
+    invalidSource: ({ maxLength }) =>
+      `查询参数 source 只能出现一次，且须由 1 到 ${maxLength} 个英文字母、数字、点、下划线或连字符组成。`,
     idempotencyKeyReused: () => '该 Idempotency-Key 已用于另一个请求体，新的请求请使用新的 Idempotency-Key。',
     workItemNotFound: ({ workItemId }) => `工作项 ${workItemId} 不存在。`,
     workItemTooLarge: ({ workItemId }) => `工作项 ${workItemId} 的存储数据过大，无法标记为已删除，请先缩减其数据。`,
     versionDiffers: ({ given, stored }) => `version 必须等于工作项当前的版本 ${stored}，而不是 ${given}。`,
-    contentTypeOfItems: () => 'Content-Type 请求头必须是 application/json 或 application/x-ndjson。',
-    noItemTaken: ({ reasons, more }) =>
-      `${reasons.join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
+    contentTypeOfItems: () =>
+      'Content-Type 请求头必须是 application/json、application/ndjson、application/jsonl 或 application/x-ndjson。',
+    noItemTaken: ({ list, refused, more }) =>
+      `${itemTextsOf(list, refused).join('；')}${more > 0 ? `；另有 ${more} 条` : ''}。此请求的内容均未被接收。`,
     alertNotFound: ({ alertId }) => `告警 ${alertId} 不存在。`,
-    endedAlertsUnnamed: () => 'is_active 仅在提供 alert_ids 或 alert_keys 时可为 false：已关闭的告警只能通过它们查询。',
+    endedAlertsUnnamed: () => 'is_active 为 false 时，必须提供 start_time 和 end_time，或 alert_ids 或 alert_keys。',
+    namedAlertsWithTimes: () => 'alert_ids 和 alert_keys 不能与 start_time 和 end_time 同时使用。',
     tooManyNamed: ({ fields, given, maximum }) => `${fields.join(' 和 ')} 合计至多 ${maximum} 项，而不是 ${given} 项。`,
     rumResourceNotFound: () => '该账户没有 RUM 资源。',
     mergeTargetsNotFound: ({ named, more, unread }) =>
@@ -145,6 +154,7 @@ export const catalog: Catalog = {
     tooManyItems: ({ limit, windowSeconds }) =>
       `记录和告警过多：此账户每 ${windowSeconds} 秒最多发送 ${limit} 条，每条按每 1 KB 计一次（不足 1 KB 按 1 KB 计）。此请求未被接收。请按 Retry-After 响应头等待后重试。`,
     writesFrozen: () => '系统维护中，暂停修改，读取不受影响。请按 Retry-After 响应头等待后重试。',
+    standby: () => '本区域为备用区域，不接受修改。请发送到当前服务区域，或按 Retry-After 响应头等待后重试。',
     serviceMapDisabled: () => '此部署未启用服务地图。',
     methodNotAllowed: ({ allow }) => `该路径只支持 ${allow} 方法。`,
     itemTooLong: ({ bytes, maxBytes }) => `不得超过 ${maxBytes} 字节，实际为 ${bytes} 字节。`,

@@ -8,21 +8,25 @@ import {
   PAGE_NUMBER,
   pageFields,
   pageOf,
+  spanFields,
   TRUE_ONLY_IF_SUPPORTED,
 } from '../list-schema.ts';
 
 /** Maximum alert ids and keys of a request, together. */
 export const MAX_NAMED = 100;
+/** Maximum days between the times of a request. */
+export const MAX_DAYS = 31;
 
 export const listAlerts = {
   name: 'list-alerts',
   method: 'POST',
   path: '/alert/list',
-  summary: 'List open alerts',
+  summary: 'List alerts',
   description:
-    'Open alerts, the latest start first; or, open or not, those of `alert_ids` and the last alert of each of `alert_keys`. ' +
-    'Only alerts that were sent with an `alert_key` are open or ended. The list may be two seconds behind, and the incident of an alert ' +
-    'as long as a large merge takes to move its alerts. A page has at most 4 MB.',
+    'Alerts, the latest start first: without other fields the open ones; with `start_time` and `end_time` those that started between them, open or ended; or ' +
+    'those of `alert_ids` and the last alert of each of `alert_keys`. Only alerts that were sent with an `alert_key` are open or ended. ' +
+    'The list may be two seconds behind, and the incident of an alert as long as a large merge takes to move its alerts. ' +
+    'A page has at most 4 MB. It may have fewer than `limit`, or none, although more follow: go by `has_next_page`.',
   tag: 'Incidents',
   throttle: LIST_THROTTLE,
   grants: [
@@ -39,8 +43,9 @@ export const listAlerts = {
       is_active: {
         ...flag,
         description:
-          'true: only open alerts. false: only others, which alert_ids or alert_keys must name. Absent: open ones, or all that are named',
+          'true: only open alerts. false: only others, with times, alert_ids or alert_keys. Absent: without these open ones, else both',
       },
+      ...spanFields('Started', `after start_time, by at most ${MAX_DAYS} days. Not with alert_ids or alert_keys`),
       alert_severity: {
         type: 'string',
         description: `Alerts of these severities, with commas between them: ${SEVERITIES.join(', ')}. Absent or empty: all`,
@@ -67,8 +72,12 @@ export const listAlerts = {
   },
   refusals: [
     {
-      summary: 'Ended alerts without ids or keys',
+      summary: 'Ended alerts without times, ids or keys',
       explanation: { name: 'endedAlertsUnnamed', values: undefined },
+    },
+    {
+      summary: 'Times with ids or keys',
+      explanation: { name: 'namedAlertsWithTimes', values: undefined },
     },
     {
       summary: 'More than 100 ids and keys',

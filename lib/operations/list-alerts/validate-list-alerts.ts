@@ -35,67 +35,81 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
       const err5 = { instancePath: instancePath + "/is_active", keyword: "type", params: { type: "boolean" } };
       vErrors === null ? vErrors = [err5] : vErrors.push(err5), errors++;
     }
+    if (data.start_time !== void 0) {
+      let data4 = data.start_time;
+      if (!((typeof data4 == "bigint" || Number.isSafeInteger(data4)) && data4 >= 0 && data4 <= 99999999999n)) {
+        const err6 = { instancePath: instancePath + "/start_time", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err6] : vErrors.push(err6), errors++;
+      }
+    }
+    if (data.end_time !== void 0) {
+      let data5 = data.end_time;
+      if (!((typeof data5 == "bigint" || Number.isSafeInteger(data5)) && data5 >= 0 && data5 <= 99999999999n)) {
+        const err7 = { instancePath: instancePath + "/end_time", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err7] : vErrors.push(err7), errors++;
+      }
+    }
     if (data.alert_severity !== void 0 && typeof data.alert_severity != "string") {
-      const err6 = { instancePath: instancePath + "/alert_severity", keyword: "type", params: { type: "string" } };
-      vErrors === null ? vErrors = [err6] : vErrors.push(err6), errors++;
+      const err8 = { instancePath: instancePath + "/alert_severity", keyword: "type", params: { type: "string" } };
+      vErrors === null ? vErrors = [err8] : vErrors.push(err8), errors++;
     }
     if (data.alert_ids !== void 0) {
-      let data5 = data.alert_ids;
-      if (Array.isArray(data5)) {
-        if (data5.length > 100) {
-          const err7 = { instancePath: instancePath + "/alert_ids", keyword: "maxItems", params: { limit: 100 } };
-          vErrors === null ? vErrors = [err7] : vErrors.push(err7), errors++;
+      let data7 = data.alert_ids;
+      if (Array.isArray(data7)) {
+        if (data7.length > 100) {
+          const err9 = { instancePath: instancePath + "/alert_ids", keyword: "maxItems", params: { limit: 100 } };
+          vErrors === null ? vErrors = [err9] : vErrors.push(err9), errors++;
         }
-        const len0 = data5.length;
+        const len0 = data7.length;
         for (let i0 = 0; i0 < len0; i0++) {
-          let data6 = data5[i0];
-          if (typeof data6 == "string") {
-            if (!pattern0.test(data6)) {
-              const err8 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
-              vErrors === null ? vErrors = [err8] : vErrors.push(err8), errors++;
+          let data8 = data7[i0];
+          if (typeof data8 == "string") {
+            if (!pattern0.test(data8)) {
+              const err10 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+              vErrors === null ? vErrors = [err10] : vErrors.push(err10), errors++;
             }
           } else {
-            const err9 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "type", params: { type: "string" } };
-            vErrors === null ? vErrors = [err9] : vErrors.push(err9), errors++;
+            const err11 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "type", params: { type: "string" } };
+            vErrors === null ? vErrors = [err11] : vErrors.push(err11), errors++;
           }
         }
       } else {
-        const err10 = { instancePath: instancePath + "/alert_ids", keyword: "type", params: { type: "array" } };
-        vErrors === null ? vErrors = [err10] : vErrors.push(err10), errors++;
+        const err12 = { instancePath: instancePath + "/alert_ids", keyword: "type", params: { type: "array" } };
+        vErrors === null ? vErrors = [err12] : vErrors.push(err12), errors++;
       }
     }
     if (data.alert_keys !== void 0) {
-      let data7 = data.alert_keys;
-      if (Array.isArray(data7)) {
-        if (data7.length > 100) {
-          const err11 = { instancePath: instancePath + "/alert_keys", keyword: "maxItems", params: { limit: 100 } };
-          vErrors === null ? vErrors = [err11] : vErrors.push(err11), errors++;
+      let data9 = data.alert_keys;
+      if (Array.isArray(data9)) {
+        if (data9.length > 100) {
+          const err13 = { instancePath: instancePath + "/alert_keys", keyword: "maxItems", params: { limit: 100 } };
+          vErrors === null ? vErrors = [err13] : vErrors.push(err13), errors++;
         }
-        const len1 = data7.length;
+        const len1 = data9.length;
         for (let i1 = 0; i1 < len1; i1++) {
-          let data8 = data7[i1];
-          if (typeof data8 == "string") {
-            if (func2(data8) > 255) {
-              const err12 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "maxLength", params: { limit: 255 } };
-              vErrors === null ? vErrors = [err12] : vErrors.push(err12), errors++;
+          let data10 = data9[i1];
+          if (typeof data10 == "string") {
+            if (func2(data10) > 255) {
+              const err14 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "maxLength", params: { limit: 255 } };
+              vErrors === null ? vErrors = [err14] : vErrors.push(err14), errors++;
             }
-            if (func2(data8) < 1) {
-              const err13 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "minLength", params: { limit: 1 } };
-              vErrors === null ? vErrors = [err13] : vErrors.push(err13), errors++;
+            if (func2(data10) < 1) {
+              const err15 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "minLength", params: { limit: 1 } };
+              vErrors === null ? vErrors = [err15] : vErrors.push(err15), errors++;
             }
           } else {
-            const err14 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "type", params: { type: "string" } };
-            vErrors === null ? vErrors = [err14] : vErrors.push(err14), errors++;
+            const err16 = { instancePath: instancePath + "/alert_keys/" + i1, keyword: "type", params: { type: "string" } };
+            vErrors === null ? vErrors = [err16] : vErrors.push(err16), errors++;
           }
         }
       } else {
-        const err15 = { instancePath: instancePath + "/alert_keys", keyword: "type", params: { type: "array" } };
-        vErrors === null ? vErrors = [err15] : vErrors.push(err15), errors++;
+        const err17 = { instancePath: instancePath + "/alert_keys", keyword: "type", params: { type: "array" } };
+        vErrors === null ? vErrors = [err17] : vErrors.push(err17), errors++;
       }
     }
   } else {
-    const err16 = { instancePath, keyword: "type", params: { type: "object" } };
-    vErrors === null ? vErrors = [err16] : vErrors.push(err16), errors++;
+    const err18 = { instancePath, keyword: "type", params: { type: "object" } };
+    vErrors === null ? vErrors = [err18] : vErrors.push(err18), errors++;
   }
   return validate10.errors = vErrors, errors === 0;
 }

@@ -3,7 +3,7 @@ import type { CrossCheck } from '../../http/body.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import type { Call, Handler, RequestOf, ResponseOf } from '../../http/operation.ts';
 import { withSignal } from '../../table/client.ts';
-import { cursorsOf } from '../list-pages.ts';
+import { cursorsOf, spanErrors } from '../list-pages.ts';
 import { readIncidents } from './read-incidents.ts';
 import { listIncidents } from './schema.ts';
 import validate from './validate-list-incidents.ts';
@@ -16,18 +16,8 @@ const cursors = cursorsOf(listIncidents);
 /** Rejects one time without the other, an end that is not after the start, and a cursor that was not issued to the account for this list. */
 const crossCheck: CrossCheck<ListRequest> = (body, offending, event) => {
   if (offending.size > 0) return [];
-  const { start_time, end_time } = body;
-  const { properties } = listIncidents.request;
-  if (start_time === undefined && end_time !== undefined)
-    return [{ field: 'start_time', schema: properties.start_time, missing: true }];
-  if (end_time === undefined && start_time !== undefined)
-    return [{ field: 'end_time', schema: properties.end_time, missing: true }];
-  const first = Number(start_time) + 1;
-  if (Number(end_time) < first)
-    return [
-      { field: 'end_time', schema: { ...properties.end_time, minimum: first, 'x-minimum-field': 'start_time + 1' } },
-    ];
-  return cursors.cursorErrors(body, event);
+  const errors = spanErrors(body, listIncidents.request);
+  return errors.length > 0 ? errors : cursors.cursorErrors(body, event);
 };
 
 function createListIncidents({ table }: Pick<Deps, 'table'>) {

@@ -10,6 +10,7 @@ import {
   pageFields,
   pageOf,
   queryField,
+  spanFields,
   TRUE_ONLY_IF_SUPPORTED,
 } from '../list-schema.ts';
 
@@ -56,8 +57,7 @@ export const listIncidents = {
       asc: { ...flag, default: false, description: 'true: the lowest id first' },
       incident_ids: { type: 'array', maxItems: 100, items: objectId, description: 'Incidents with any of these ids' },
       query: queryField('title'),
-      start_time: { ...UNIX_SECONDS, description: 'Created then or later: Unix time in seconds. Requires end_time' },
-      end_time: { ...UNIX_SECONDS, description: 'Created before then: Unix time in seconds, after start_time' },
+      ...spanFields('Created', 'after start_time'),
     },
   },
   unsupported: {

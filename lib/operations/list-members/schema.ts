@@ -38,9 +38,9 @@ export const listMembers = {
   unsupported: { ...PAGE_NUMBER, role_id: { harmless: [0] }, orderby: {}, asc: { harmless: [true] } },
   response: pageOf('MemberList', memberItem, 'members'),
   example: {
-    request: { query: 'ada' },
+    request: { query: 'mei' },
     data: {
-      items: [{ account_id: 1, member_id: 101, member_name: 'Ada Okafor', updated_at: 1768206600 }],
+      items: [{ account_id: 1, member_id: 103, member_name: 'Mei Tanaka', updated_at: 1768206600 }],
       has_next_page: false,
     },
   },

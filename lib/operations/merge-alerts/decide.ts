@@ -64,6 +64,9 @@ export const namedAndMore = <Item>(all: readonly Item[]) => ({
   more: Math.max(0, all.length - MAX_NAMED),
 });
 
+/** What a new entry depends on besides the rows. */
+export type EntryDeps = Pick<Deps, 'now' | 'newId'> & { readonly settings: Pick<Deps['settings'], 'regionDigit'> };
+
 /** A merge or undo that is ready to be committed. */
 export interface PreparedEntry extends EntryWithMoves {
   account: Int64;
@@ -84,7 +87,7 @@ const MAX_SINCE_ARRIVAL_MS = 60_000;
 export function decide(
   request: MergeRequest,
   { targets, pending }: { targets: Targets; pending: readonly EntryWithMoves[] },
-  { now, newId }: Pick<Deps, 'now' | 'newId'>,
+  { now, newId, settings: { regionDigit } }: EntryDeps,
 ): PreparedEntry {
   const { account, incidentId, comment, title, owner, idempotency } = request;
   const { incident, alerts: rows, head, headBefore } = targets;
@@ -92,7 +95,7 @@ export function decide(
   const entry: PreparedEntry['entry'] = {
     kind: 'merge',
     incident_id: incidentId,
-    sequence: nextSequence(atMs, head, rows, incident),
+    ...placeOf(atMs, regionDigit, { head, rows, incident }),
     merge_id: newId(),
     at_ms: atMs,
     by: request.by,
@@ -131,9 +134,18 @@ export function resolve(rows: Assignments, entries: readonly EntryWithMoves[]): 
   return resolved;
 }
 
-/** The sequence of a new entry: the clock in milliseconds, but higher than every sequence that the rows record (invariant *sequence*). */
-export function nextSequence(nowMs: number, head: LogHead, rows: Assignments, incident: IncidentRow): number {
+/**
+ * The place of a new entry among those of its account: the clock in milliseconds, but higher than every sequence that the rows record (invariant
+ * *sequence*). With a digit of its region the sequence ends in it, so that entries of two regions that both write never have the same.
+ */
+export function placeOf(
+  nowMs: number,
+  regionDigit: number,
+  { head, rows, incident }: { head: LogHead; rows: Assignments; incident: IncidentRow },
+): Pick<PreparedEntry['entry'], 'sequence' | 'region'> {
   let highest = Math.max(head.last, incident.title_by ?? 0, incident.owner_by ?? 0);
   for (const row of rows.values()) highest = Math.max(highest, latestEntryOf(row));
-  return Math.max(nowMs, highest + 1);
+  const sequence = Math.max(nowMs, highest + 1);
+  if (regionDigit === 0) return { sequence };
+  return { sequence: sequence + ((10 + regionDigit - (sequence % 10)) % 10), region: regionDigit };
 }

@@ -7,7 +7,7 @@ import { createRateLimiter } from '../../http/rate-limit.ts';
 import { withSignal } from '../../table/client.ts';
 import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { commitAndMove } from './commit.ts';
-import { decide, namedAndMore } from './decide.ts';
+import { decide, type EntryDeps, namedAndMore } from './decide.ts';
 import type { EntryWithMoves } from './entry.ts';
 import { MAX_PENDING } from './log-head.ts';
 import { AlertsTooLargeError, type MergeLimits } from './move.ts';
@@ -57,10 +57,7 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
  * What a merge would do if it were made now. Reads and checks the same, but writes nothing, so it reserves nothing either.
  * @throws ApiError as the merge would
  */
-export async function previewMerge(
-  deps: Pick<Deps, 'table' | 'now' | 'newId'>,
-  call: MergeCall,
-): Promise<EntryWithMoves> {
+export async function previewMerge(deps: Pick<Deps, 'table'> & EntryDeps, call: MergeCall): Promise<EntryWithMoves> {
   const request = mergeRequestOf({ ...call, idempotencyKey: undefined }, deps.now());
   const reader = new TargetReader({
     request,

@@ -63,6 +63,7 @@ export const mergeAlerts = {
     request: {
       alert_ids: ['23a5a8cc741f9d42df78f93f', 'd3afd55730b974e815f545aa'],
       incident_id: '696648d86ece1da9c808ecde',
+      owner_id: 103,
       comment: 'same cause',
     },
     data: null,

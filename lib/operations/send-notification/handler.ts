@@ -3,10 +3,10 @@ import type { Deps } from '../../deps.ts';
 import { createOperationHandler } from '../../http/call.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { Call, Handler, RequestOf } from '../../http/operation.ts';
-import { type IngestQueue, sizeProblem } from '../../ingest/index.ts';
+import type { IngestQueue } from '../../ingest/index.ts';
 import { type Int64, isInt64 } from '../../shared/json.ts';
 import { createTakeItems } from '../feed-items.ts';
-import { recordOfAlert } from './alert.ts';
+import { recordOfAlert, type Sending } from './alert.ts';
 import { sendNotification } from './schema.ts';
 import { validate } from './validate-send-notification.ts';
 
@@ -19,19 +19,18 @@ function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
     const { truncatedAlerts } = call.body as { truncatedAlerts?: unknown };
     if (isInt64(truncatedAlerts) && truncatedAlerts > 0)
       deps.log.warn('notification truncated', { account_id: String(accountId), truncated_alerts: truncatedAlerts });
+    const { arrivedMs, source } = call;
+    const sending = { arrivedMs, source, silentAfterS: deps.settings.alertSilenceSeconds };
     return takeItems(call, call.body.alerts, {
-      lineOf: (alert) => lineOf(alert, accountId, call.arrivedMs),
+      lineOf: (alert) => lineOf(alert, accountId, sending),
       textOf: messageText,
     });
   };
 }
 
-function lineOf(alert: unknown, account_id: Int64, at_ms: number) {
+function lineOf(alert: unknown, account_id: Int64, sending: Sending) {
   try {
-    const record = { account_id, at_ms, ...recordOfAlert(alert, at_ms) };
-    const line = messageText(record);
-    const tooLarge = sizeProblem(line, record);
-    return tooLarge ? { problems: [tooLarge] } : { line };
+    return { line: messageText({ account_id, at_ms: sending.arrivedMs, ...recordOfAlert(alert, sending) }) };
   } catch (error) {
     if (error instanceof ApiError && error.explanation) return { problems: [error.explanation] };
     throw error;

@@ -46,7 +46,11 @@ export const sendRecords = {
       summary: 'The only record has no title',
       explanation: {
         name: 'noItemTaken',
-        values: { reasons: ['records[0]: title is required and must be a string of 1 to 512 characters'], more: 0 },
+        values: {
+          list: 'records',
+          refused: [{ index: 0, reason: 'title is required and must be a string of 1 to 512 characters' }],
+          more: 0,
+        },
       },
     },
   ],

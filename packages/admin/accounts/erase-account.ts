@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../../../lib/aws/http-handler.ts';
-import { accountsNamedBy } from '../../../lib/ingest/accounts.ts';
 import { backoff, forEach, isThrottled } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
@@ -168,13 +167,6 @@ async function deleteOne({ client, name, signal }: Table, { pk, sk }: Key): Prom
     }
     await backoff(attempt, BACKOFF, signal);
   }
-}
-
-/** Whose text a message of the queue of refused records holds: of the account, of others, or `mixed`. */
-export function ownerOf(account: Int64, body: string, group: string | undefined): 'account' | 'others' | 'mixed' {
-  const accounts = accountsNamedBy(body, group);
-  if (!accounts.has(account)) return 'others';
-  return accounts.size === 1 ? 'account' : 'mixed';
 }
 
 /** Records that nothing of the account is left but its mark and the audit. @param done written in the same transaction */

@@ -31,13 +31,16 @@ export interface AccountRows {
   readonly accounts: ReadonlyMap<Int64, CheckedAccount | undefined>;
   /** By hash. */
   readonly appKeys: ReadonlyMap<string, CheckedAppKey>;
+  /** Erased accounts that have other rows than their mark, their audit and app keys. */
+  readonly notEmpty: ReadonlySet<Int64>;
 }
 
-export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Generator<Finding> {
+export function* checkAccounts({ listed, accounts, appKeys, notEmpty }: AccountRows): Generator<Finding> {
   const keysOf = Map.groupBy(appKeys, ([, { account_id }]) => account_id);
   for (const [account, row] of accounts) {
     const keysOfAccount = keysOf.get(account) ?? [];
-    if (row?.erased_at_ms !== undefined) yield* checkErased(row, listed.has(account), keysOfAccount);
+    if (row?.erased_at_ms !== undefined)
+      yield* checkErased(row, listed.has(account) || keysOfAccount.length > 0 || notEmpty.has(account));
     else if (row) yield* checkAccount(row, listed.has(account), keysOfAccount, appKeys);
     else yield* checkMissing(account, listed.has(account), keysOfAccount);
   }
@@ -45,10 +48,9 @@ export function* checkAccounts({ listed, accounts, appKeys }: AccountRows): Gene
 
 function* checkErased(
   { account_id: account, erasure_ended_at_ms }: CheckedAccount,
-  isListed: boolean,
-  appKeys: Keys,
+  hasRows: boolean,
 ): Generator<Finding> {
-  if (erasure_ended_at_ms === undefined || isListed || appKeys.length > 0)
+  if (erasure_ended_at_ms === undefined || hasRows)
     yield findingsOf(account)('erasure_unfinished', {}, `run \`account erase ${account}\` again`);
 }
 

@@ -21,7 +21,8 @@ export function* checkHead(rows: MergeRows, entries: readonly EntryWithMoves[], 
   const right = { last: Math.max(last, head.last), last_large: Math.max(lastLarge, head.lastLarge ?? 0) || undefined };
   const correct = updateAction(
     key,
-    set({ ...right, entries: entries.length }),
+    // Absent for none, as the condition has it.
+    set({ ...right, entries: entries.length || undefined }),
     all(is('last', head.last || undefined), is('entries', head.entries || undefined)),
   );
   const counted = countUpTo(head.last);

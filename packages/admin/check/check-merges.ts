@@ -4,7 +4,7 @@
  * incident of its history has not arrived; any other as never made.
  */
 
-import { bySequence, type EntryWithMoves, originsOf } from '../../../lib/operations/merge-alerts/entry.ts';
+import { bySequence, type EntryWithMoves, type Move, originsOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
 import { IS_NEW, is, isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys, type Stored } from '../../../lib/table/keys.ts';
@@ -116,14 +116,36 @@ function* checkOrigins(
     const truth = moves[index] as EntryWithMoves;
     const { incident_id, sequence } = found.entry;
     if (!hasOtherOrigins(found, truth, { entries, isPending: pending.has(sequence) })) continue;
-    const detail = 'it names incidents that its alerts had left before, or that only a missing entry put them in';
+    const unknown = unknownEntry(found, truth, entries.slice(0, index));
+    const [kind, detail] = unknown
+      ? (['merged_in_two_regions', unknown] as const)
+      : ([
+          'entry_origins_outdated',
+          'it names incidents that its alerts had left before, or that only a missing entry put them in',
+        ] as const);
     const correct = updateAction(
       keys.historyEntry(account, incident_id, sequence),
       set({ taken_before: undefined, ...originsOf(found.entry, truth.moves) }),
       is('other_ids', originsOf(found.entry, found.moves).other_ids),
     );
-    yield finding('entry_origins_outdated', { incident_id, sequence }, detail, correct);
+    yield finding(kind, { incident_id, sequence }, detail, correct);
   }
+}
+
+/**
+ * Says which earlier entry of another region moved one of its alerts without its knowledge; undefined: none did.
+ * @param before the entries before it, oldest first
+ */
+function unknownEntry(found: EntryWithMoves, truth: EntryWithMoves, before: readonly EntryWithMoves[]) {
+  for (const [index, { alertId, from, to }] of found.moves.entries()) {
+    const { from: trueFrom, to: trueTo } = truth.moves[index] as Move;
+    if (from === trueFrom && to === trueTo) continue;
+    const last = before.findLast(({ moves }) => moves.some((move) => move.alertId === alertId))?.entry;
+    const { region } = found.entry;
+    if (last && region !== undefined && last.region !== undefined && last.region !== region)
+      return `region ${last.region} moved alert ${alertId} by entry ${last.sequence} of incident ${last.incident_id}, and region ${region} did not know: this later entry counts`;
+  }
+  return undefined;
 }
 
 function* checkIdempotencyKeys(

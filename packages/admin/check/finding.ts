@@ -13,6 +13,7 @@ export const FINDINGS = {
   alert_open_twice: 'an alert is open although its key has a later one',
   entry_unlisted: "an account's log does not name an entry",
   entry_origins_outdated: 'an entry does not say truly where its alerts came from, or an undo where they went',
+  merged_in_two_regions: 'two regions moved an alert, and the later entry did not know of the earlier one',
   entry_incident_missing: 'an incident that has a history does not exist',
   entry_alert_missing: 'an alert of an entry does not exist',
   entry_not_applied: 'an incident lacks the title or owner that its history gave it',

@@ -14,11 +14,12 @@ import {
   ofKind,
   parseKey,
   partitions,
+  patterns,
   type RowKind,
   type Stored,
   shardsOf,
 } from '../../../lib/table/keys.ts';
-import { batchGet, queryRows } from '../../../lib/table/read.ts';
+import { batchGet, queryPage, queryRows } from '../../../lib/table/read.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import type { AccountRows, CheckedAccount, CheckedAppKey } from './check-accounts.ts';
 
@@ -152,7 +153,27 @@ export async function readAccountRows(
         if (owner !== undefined && !accounts.has(owner)) accounts.set(owner, undefined);
       }
   });
-  return { listed, accounts, appKeys, histories };
+  const notEmpty = new Set<Int64>();
+  for (const [account, row] of accounts)
+    if (row?.erased_at_ms !== undefined && (histories.has(account) || (await hasRows(table, account))))
+      notEmpty.add(account);
+  return { listed, accounts, appKeys, histories, notEmpty };
+}
+
+/** Whether an erased account has rows. Its mark and audit do not count, nor do partitions whose keys have other ids. */
+async function hasRows(table: Table, account: Int64): Promise<boolean> {
+  const named = Object.values(patterns).filter((pattern) => /^ACCOUNT#\*#[^*]+$/.test(pattern));
+  const left = new Set(named).difference(new Set([patterns.account, patterns.audit]));
+  const all = [
+    ...[...left].map((pattern) => pattern.replace('*', String(account))),
+    ...shardsOf(partitions.alert, account),
+    ...shardsOf(partitions.alertKey, account),
+  ];
+  let found = false;
+  await forEach(all, async (partition) => {
+    if (!found && (await queryPage(table, partition, { limit: 1 })).rows.length > 0) found = true;
+  });
+  return found;
 }
 
 /** Reads one account and the keys that it lists. Keys that it does not list would take a scan of the table. */
@@ -168,5 +189,6 @@ export async function readRowsOfAccount(table: Table, account: Int64): Promise<A
     listed: new Set(rows.of(listKey) ? [account] : []),
     accounts: new Map([[account, row]]),
     appKeys: new Map(appKeys),
+    notEmpty: new Set(),
   };
 }

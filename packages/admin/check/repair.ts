@@ -4,6 +4,8 @@ import { backoff, CONFLICT, chunksOf, forEach, THROTTLING } from '../../../lib/s
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { type Action, transactOnce } from '../../../lib/table/write.ts';
+import { AccountError } from '../accounts/accounts.ts';
+import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import type { Finding } from './finding.ts';
 
 /** Findings fixed in one transaction; each has one or two writes. Few, so that calls seldom conflict with it. */
@@ -21,6 +23,7 @@ export async function repair(
   onFixed: (count: number) => void = () => {},
   finishes = true,
 ): Promise<{ fixed: number; left: Finding[] }> {
+  const requireStillThere = createErasureWatch(table);
   const left = findings.filter(({ fixes }) => fixes.length === 0);
   let fixed = 0;
   const count = (more: number) => {
@@ -33,9 +36,9 @@ export async function repair(
   const rest = repairable.filter((finding) => !isFirst(finding));
   for (const group of [repairable.filter(isFirst), ...disjointGroupsOf(rest)])
     await forEach(chunksOf(group, FINDINGS_AT_ONCE), async (batch) => {
-      if (await writeFixes(table, batch)) return count(batch.length);
+      if (await writeFixes(table, batch, requireStillThere)) return count(batch.length);
       for (const finding of batch)
-        if (await writeFixes(table, [finding])) count(1);
+        if (await writeFixes(table, [finding], requireStillThere)) count(1);
         else left.push(finding);
     });
   if (finishes)
@@ -43,10 +46,20 @@ export async function repair(
   return { fixed, left };
 }
 
-/** @returns false if one of the rows has changed: then no fix is written */
-async function writeFixes(table: Table, findings: readonly Finding[]): Promise<boolean> {
+/** @returns false if one of the rows has changed, or an account is erased: then no fix is written */
+async function writeFixes(
+  table: Table,
+  findings: readonly Finding[],
+  requireStillThere: ReturnType<typeof createErasureWatch>,
+): Promise<boolean> {
   const fixes = findings.flatMap((finding) => finding.fixes);
   for (let attempt = 1; ; attempt += 1) {
+    try {
+      for (const { account } of findings) await requireStillThere(account);
+    } catch (error) {
+      if (error instanceof AccountError) return false;
+      throw error;
+    }
     const result = await transactOnce(table, fixes);
     if (result.outcome === 'applied') return true;
     if (result.outcome === 'changed') return false;

@@ -6,6 +6,7 @@ import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
+import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import { writeRecord } from '../data/load.ts';
 import { serviceClock } from '../fleet/hosts.ts';
 import { allOpenAlerts, findAlert, readAlert } from '../incidents/alerts.ts';
@@ -15,7 +16,12 @@ import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from '
 import { CliError, UsageError } from './io.ts';
 
 type Labels = ReadonlyMap<string, string>;
-type CloseSession = WritingSession<AccountOptions & { label?: Labels; keyPrefix?: string; notSince?: number }>;
+interface CloseSession
+  extends WritingSession<AccountOptions & { label?: Labels; keyPrefix?: string; notSince?: number }> {
+  readonly requireNotErased: (account: Int64) => Promise<void>;
+  /** When the command began, by the service's clock. */
+  readonly sentMs: number;
+}
 
 /** Alerts that are listed; the others are only counted. */
 const MAX_LINES = 20;
@@ -47,7 +53,7 @@ export async function requireAlert(table: Table, account: Int64, name: string) {
   return row;
 }
 
-async function close(session: CloseSession, name?: string): Promise<WriteResult> {
+async function close(session: Omit<CloseSession, 'requireNotErased' | 'sentMs'>, name?: string): Promise<WriteResult> {
   const { label, keyPrefix, notSince } = session.options;
   const isFiltered = [label, keyPrefix, notSince].some((given) => given !== undefined);
   if (isFiltered === (name !== undefined))
@@ -55,23 +61,26 @@ async function close(session: CloseSession, name?: string): Promise<WriteResult>
   // A time before alerts are read, so that a record that comes meanwhile is later.
   const { io, table } = session;
   const sentMs = (await serviceClock(withSignal(table, io.signal), io.now))();
-  return name === undefined ? closeChosen(session, sentMs) : closeOne(session, sentMs, name);
+  const closing = { ...session, sentMs, requireNotErased: createErasureWatch(table) };
+  return name === undefined ? closeChosen(closing) : closeOne(closing, name);
 }
 
 /** @returns whether it has ended; false: a later record keeps it open */
-async function end({ table, target, options: { account } }: CloseSession, sentMs: number, alert: AlertName) {
-  const { alert_id, alert_key } = alert;
+async function end(session: CloseSession, { alert_id, alert_key }: AlertName) {
+  const { table, target, sentMs, requireNotErased } = session;
+  const { account } = session.options;
   const record = ingestRecord(
     { kind: 'alert', account_id: account, alert_key, alert_status: 'Ok' },
     { sentMs, messageId: 'alert close', line: 1 },
   );
+  await requireNotErased(account);
   await writeRecord(table, record, { endedAlertDays: target.endedAlertDays });
   const row = await readAlert(table, account, alert_id);
   return !row || !isOpenAlert(row);
 }
 type AlertName = { alert_id: string; alert_key?: string };
 
-async function closeOne(session: CloseSession, sentMs: number, name: string): Promise<WriteResult> {
+async function closeOne(session: CloseSession, name: string): Promise<WriteResult> {
   const { table, options, dryRun, audit } = session;
   const row = await requireAlert(table, options.account, name);
   const { alert_id, alert_key } = row;
@@ -80,13 +89,13 @@ async function closeOne(session: CloseSession, sentMs: number, name: string): Pr
   if (!isOpenAlert(row)) return { text: `Alert ${alert_id} has ended already.`, json: { ...json, closed: false } };
   if (dryRun) return { text: `Alert ${alert_id} would be closed.`, json };
   await audit.around([options.account], `alert ${alert_id}`, async () => {
-    if (!(await end(session, sentMs, json))) throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);
+    if (!(await end(session, json))) throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);
   });
   return { text: `Alert ${alert_id} closed.`, json: { ...json, closed: true } };
 }
 
-async function closeChosen(session: CloseSession, sentMs: number): Promise<WriteResult> {
-  const { io, table, options, dryRun, audit } = session;
+async function closeChosen(session: CloseSession): Promise<WriteResult> {
+  const { io, table, options, dryRun, audit, sentMs } = session;
   const { account, label = new Map(), keyPrefix = '', notSince = 0 } = options;
   const isChosen = ({ labels, alert_key = '', updated_at = 0 }: AlertItem) =>
     [...label].every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value) &&
@@ -99,12 +108,14 @@ async function closeChosen(session: CloseSession, sentMs: number): Promise<Write
       forEach(
         chosen,
         async (alert) => {
-          if (!(await end(session, sentMs, alert))) open.push(alert);
+          if (!(await end(session, alert))) open.push(alert);
         },
         { signal: io.signal },
       ),
     );
-  const shown = chosen.slice(0, MAX_LINES).map(({ alert_id, alert_key = '' }) => line`${alert_id} ${alert_key}`);
+  const shown = chosen
+    .slice(0, MAX_LINES)
+    .map((alert) => line`${alert.alert_id} ${alert.alert_key ?? ''}${open.includes(alert) ? ' (stays open)' : ''}`);
   const more = chosen.length > MAX_LINES ? [`and ${countText(chosen.length - MAX_LINES, 'other alert')}`] : [];
   const kept = open.length > 0 ? ` ${open.length} stay open: they have later records.` : '';
   return {

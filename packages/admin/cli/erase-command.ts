@@ -10,7 +10,6 @@ import {
   deleteRows,
   endErasure,
   markErased,
-  ownerOf,
   type RowCounts,
   SETTLE_MS,
   sumOf,
@@ -53,14 +52,22 @@ async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
   const result = await (row.erasure_ended_at_ms === undefined
     ? audit.inTransaction(id, '', change, { event: 'AccountErased' })
     : audit.inTransaction(id, '', change));
-  const { rows, refused, mixed } = result;
-  if (mixed > 0) {
-    const [are, them] = mixed === 1 ? ['is', 'it'] : ['are', 'them'];
-    const left = `${countText(mixed, 'refused message')} with records of other accounts, too, ${are} left`;
-    say(io, `${left}: redrive ${them} (docs/feed.md), which drops the records of this account.`);
-  }
+  const { rows, refused, mixed, unknown } = result;
+  if (mixed > 0)
+    say(
+      io,
+      `Left: ${countText(mixed, 'refused message')} of this account and others. Redrive them (docs/feed.md), which drops the records of this account. What is refused again can only be dropped as a whole.`,
+    );
+  if (unknown > 0)
+    say(
+      io,
+      `Left: ${countText(unknown, 'refused message')} with text that names no account: see \`feed status\`, and drop what is of this account.`,
+    );
   const text = `Account ${id} is erased: ${countText(sumOf(rows), 'row')} and ${countText(refused, 'refused message')}. What stays, and for how long: docs/operate.md.`;
-  return { text, json: { account_id: id, rows, refused_messages: refused, mixed_messages: mixed } };
+  return {
+    text,
+    json: { account_id: id, rows, refused_messages: refused, mixed_messages: mixed, unknown_messages: unknown },
+  };
 }
 
 /** @throws UsageError if parts of the account are where this target does not reach */
@@ -87,7 +94,7 @@ async function eraseAll(
   say(io, `Account ${id} is marked as erased: its calls and records are refused.`);
   await settle(io);
   await target.gatewayKeys?.remove(id);
-  let mixed = 0;
+  let [mixed, unknown] = [0, 0];
   let refused = await dropRefused();
   let deleted = 0;
   let saidAt = io.now();
@@ -106,17 +113,18 @@ async function eraseAll(
   // Once more, since another reader may have held messages.
   refused += await dropRefused();
   await endErasure(table, id, io.now(), done);
-  return { rows, refused, mixed };
+  return { rows, refused, mixed, unknown };
 
   async function dropRefused(): Promise<number> {
     if (!target.ingestQueues) return 0;
-    mixed = 0;
+    [mixed, unknown] = [0, 0];
     const { meant, failed } = await target.ingestQueues.clearRefused({
       action: 'drop',
-      isMeant(_refusal, { Body = '', Attributes }) {
-        const owner = ownerOf(id, Body, Attributes?.MessageGroupId);
-        if (owner === 'mixed') mixed += 1;
-        return owner === 'account';
+      isMeant({ account, accounts }) {
+        if (account === id) return true;
+        if (accounts.has(id)) mixed += 1;
+        else if (accounts.has(undefined)) unknown += 1;
+        return false;
       },
       untilMs: Number.POSITIVE_INFINITY,
       around: (_accounts, _count, change) => change(),

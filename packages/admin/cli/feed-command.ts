@@ -4,12 +4,14 @@ import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import type { ClearAction } from '../ingest/clear-refused.ts';
 import { queueRows, readIngestStatus } from '../ingest/ingest-status.ts';
+import { moveFeed } from '../ingest/move-feed.ts';
 import { QUEUES, REFUSED } from '../tables/feed.ts';
 import { countText, line } from '../text/printable.ts';
 import { tableOf } from '../text/table.ts';
 import { accountId, duration, integer } from './arguments.ts';
 import type { AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { CliError, UsageError } from './io.ts';
+import { connectOther, type OtherRegionOptions, whyNotFenced, withOtherRegion } from './other-region.ts';
 import { requireIngestQueues } from './target.ts';
 
 export function addFeedCommands(program: AdminCommand): void {
@@ -47,6 +49,41 @@ export function addFeedCommands(program: AdminCommand): void {
         'feed drop --account 42 --since 10d --until 3d --stack IncidentMonitoringRum --dry-run',
       ),
   ).writes((session: WritingSession<FilterOptions>) => clear(session, 'drop'));
+
+  withOtherRegion(feed.command('move'))
+    .explain(
+      'Move what waits in the feed of a region that is fenced to the feed of this one, with the time sent as at_ms where a record has none',
+      'feed move --stack IncidentMonitoringRum --region eu-central-1 --from eu-west-1 --dry-run',
+    )
+    .writes(move);
+}
+
+type MoveSession = WritingSession<OtherRegionOptions>;
+
+/** Into a standby, too: it is read once that takes over. */
+async function move(session: MoveSession): Promise<WriteResult> {
+  const { io, target, options, dryRun } = session;
+  const other = await connectOther(session);
+  if ('silence' in other) throw new CliError(`${options.from} does not answer: ${other.silence}`);
+  try {
+    const unfenced = await whyNotFenced(other);
+    if (unfenced && !dryRun) throw new CliError(`${options.from} ${unfenced}: its feed is read there.`);
+    const [from, to] = [requireIngestQueues(other), requireIngestQueues(target)];
+    const { waiting: count } = await from.count('ingest');
+    if (dryRun) return { text: `${countText(count, 'message')} would be moved.`, json: { messages: count } };
+    const audited = new Set<Int64>();
+    const around = async (accounts: readonly Int64[], change: () => Promise<void>) => {
+      const others = accounts.filter((account) => !audited.has(account));
+      for (const account of others) audited.add(account);
+      await withAudit(session, others, `messages of ${options.from}`, change);
+    };
+    const messages = await moveFeed(from.feed, to.feed, around, io.signal);
+    const { underWay } = await from.count('ingest');
+    const left = underWay > 0 ? ` ${underWay} are in flight there: run this again after six minutes.` : '';
+    return { text: `${countText(messages, 'message')} moved.${left}`, json: { messages, left: underWay } };
+  } finally {
+    other.close();
+  }
 }
 
 interface FilterOptions {
@@ -69,10 +106,20 @@ const withFilter = (command: AdminCommand) =>
 const DONE: Readonly<Record<ClearAction, string>> = { redrive: 'sent to the feed again', drop: 'dropped' };
 const MAX_LINES = 20;
 
-async function clear(
-  { io, table, target, options, dryRun, audit }: WritingSession<FilterOptions>,
-  action: ClearAction,
-): Promise<WriteResult> {
+/** Makes a change with audit rows of those accounts that exist: the rows of others would be a finding of `check`. */
+async function withAudit(
+  { table, audit }: Pick<WritingSession, 'table' | 'audit'>,
+  accounts: readonly Int64[],
+  target: string,
+  change: () => Promise<void>,
+): Promise<void> {
+  const { rows } = await batchGet(table, accounts.map(keys.account), { attributes: ['account_id'] });
+  const existing = accounts.filter((id) => rows.of(keys.account(id)));
+  await audit.around(existing, target, change);
+}
+
+async function clear(session: WritingSession<FilterOptions>, action: ClearAction): Promise<WriteResult> {
+  const { io, target, options, dryRun } = session;
   const { account, reason = '', since, until = 0, all } = options;
   const hasFilter = [account, options.reason, since, options.until].some((given) => given !== undefined);
   if (hasFilter === (all ?? false))
@@ -89,12 +136,8 @@ async function clear(
     untilMs: nowMs,
     signal: io.signal,
     ...(!dryRun && {
-      async around(accounts: readonly Int64[], count: number, change: () => Promise<void>) {
-        // The rows of an account that does not exist would be a finding of `check`.
-        const { rows } = await batchGet(table, accounts.map(keys.account), { attributes: ['account_id'] });
-        const existing = accounts.filter((id) => rows.of(keys.account(id)));
-        await audit.around(existing, countText(count, 'refused record'), change);
-      },
+      around: (accounts: readonly Int64[], count: number, change: () => Promise<void>) =>
+        withAudit(session, accounts, countText(count, 'refused record'), change),
     }),
   });
   const count = meant.reduce((sum, group) => sum + group.count, 0);

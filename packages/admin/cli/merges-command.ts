@@ -102,7 +102,7 @@ async function mergeAlerts(
   incidentId: string,
   alertIds: string[],
 ): Promise<WriteResult> {
-  const { io, table, options, dryRun, audit } = session;
+  const { io, table, target, options, dryRun, audit } = session;
   const { account, title, comment, owner } = options;
   const body = {
     incident_id: incidentId,
@@ -111,7 +111,11 @@ async function mergeAlerts(
     ...(comment !== undefined && { comment }),
     ...(owner !== undefined && { owner_id: owner }),
   };
-  const { preview, merge } = operatorMerge(table, io.now, { account, by: `operator ${audit.by}`, body }, io.signal);
+  const { preview, merge } = operatorMerge(
+    { table, now: io.now, regionDigit: target.regionDigit },
+    { account, by: `operator ${audit.by}`, body },
+    io.signal,
+  );
   const { entry, moves: all } = await preview();
   const { moves, stayed } = splitMoves(all);
   const json = {

@@ -9,7 +9,7 @@ import { AdminCommand } from './command.ts';
 import { failureOf } from './command-errors.ts';
 import { addConsoleCommand } from './console-command.ts';
 import { addDataCommands } from './data-command.ts';
-import { addFailoverCommands } from './failover-command.ts';
+import { addFailoverCommand } from './failover-command.ts';
 import { addFeedCommands } from './feed-command.ts';
 import { addFindCommand } from './find-command.ts';
 import { addGatewayKeysCommands } from './gateway-keys-command.ts';
@@ -61,7 +61,7 @@ export function createProgram(io: Io): AdminCommand {
   addAlertCommands(program);
   addFeedCommands(program);
   addRelayCommands(program);
-  addFailoverCommands(program);
+  addFailoverCommand(program);
   addAuditCommand(program);
   addConsoleCommand(program);
   addPreflightCommand(program, io);

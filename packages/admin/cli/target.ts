@@ -50,6 +50,10 @@ export interface Target {
   readonly standby?: boolean;
   /** The setting of the stack; absent: unknown. */
   readonly endedAlertDays?: number;
+  /** Of a stack: whether its last deployment has ended, so that all of its functions have their settings. */
+  readonly isDeployed?: boolean;
+  /** The setting of the stack; 0: there is none, or the service has one region. */
+  readonly regionDigit: number;
   /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
@@ -118,6 +122,8 @@ async function connectStack(stack: string, region: string | undefined): Promise<
       }),
     outputs,
     ...(endedAlertDays && { endedAlertDays: Number(endedAlertDays) }),
+    isDeployed: /COMPLETE(_CLEANUP_IN_PROGRESS)?$/.test(Stacks[0]?.StackStatus ?? ''),
+    regionDigit: Number(outputs.get('RegionDigit') ?? 0),
     standby:
       Stacks[0]?.Parameters?.some(
         ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
@@ -161,7 +167,7 @@ interface TableLocation {
 function connect({ tableName, endpoint, region, accountPlanId }: TableLocation): Target {
   const table = connectTable({ name: tableName, endpoint, region, ...PATIENT });
   const server = endpoint === undefined ? undefined : new Endpoint(endpoint);
-  const target = { table, endpoint: server, region, close: () => table.client.destroy() };
+  const target = { table, endpoint: server, region, regionDigit: 0, close: () => table.client.destroy() };
   if (server) return { ...target, gatewayKeys: createLocalGatewayKeys(table) };
   if (accountPlanId === undefined) return { ...target, gatewayKeys: undefined };
   return { ...target, gatewayKeys: createGatewayKeys(new APIGateway(clientConfig(region)), table, accountPlanId) };

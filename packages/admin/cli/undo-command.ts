@@ -22,10 +22,10 @@ async function undo(
   incidentId: string,
   sequence: number,
 ): Promise<WriteResult> {
-  const { io, table, dryRun, audit } = session;
+  const { io, table, target, dryRun, audit } = session;
   const { account } = session.options;
   const request = { account, incidentId, sequence, by: `operator ${audit.by}`, requestId: randomUUID() };
-  const deps = { table, now: io.now, newId: randomUUID };
+  const deps = { table, now: io.now, newId: randomUUID, settings: target };
   const what = `entry ${sequence} of incident ${incidentId}`;
   const result = dryRun
     ? await planUndo(deps, request)

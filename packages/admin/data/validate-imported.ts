@@ -271,7 +271,7 @@ function validate12(data, { instancePath = "", parentData, parentDataProperty, r
   }
   return validate12.errors = vErrors, errors === 0;
 }
-const exported_alert = validate13, schema14 = { type: "object", required: ["account_id", "title", "alert_id", "alert_key", "alert_status", "started_at_ms"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, alert_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, alert_key: { type: "string", minLength: 1, maxLength: 255 }, title: { type: "string", minLength: 1, maxLength: 512 }, description: { type: "string", maxLength: 4096 }, labels: { type: "object", maxProperties: 64, propertyNames: { type: "string", minLength: 1, maxLength: 128 }, additionalProperties: { type: "string", maxLength: 1024 } }, source_url: { type: "string", maxLength: 2048, pattern: "^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$" }, alert_status: { type: "string", enum: ["Critical", "Warning", "Info", "Ok"] }, started_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, ended_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, silent_after_s: { type: "integer", minimum: 60, maximum: 2592e3 }, incident_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, incident_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, start_given: { type: "boolean" }, alert_severity: { type: "string", enum: ["Critical", "Warning", "Info"] } }, additionalProperties: !1 }, pattern3 = new RegExp("^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$", "u");
+const exported_alert = validate13, schema14 = { type: "object", required: ["account_id", "title", "alert_id", "alert_key", "alert_status", "started_at_ms"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, alert_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, alert_key: { type: "string", minLength: 1, maxLength: 255 }, title: { type: "string", minLength: 1, maxLength: 512 }, description: { type: "string", maxLength: 4096 }, labels: { type: "object", maxProperties: 64, propertyNames: { type: "string", minLength: 1, maxLength: 128 }, additionalProperties: { type: "string", maxLength: 1024 } }, annotations: { type: "object", maxProperties: 32, propertyNames: { type: "string", minLength: 1, maxLength: 128 }, additionalProperties: { type: "string", maxLength: 2048 } }, source_url: { type: "string", maxLength: 2048, pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$" }, alert_status: { type: "string", enum: ["Critical", "Warning", "Info", "Ok"] }, started_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, ended_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, silent_after_s: { type: "integer", minimum: 60, maximum: 2592e3 }, incident_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, incident_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, start_given: { type: "boolean" }, alert_severity: { type: "string", enum: ["Critical", "Warning", "Info"] } }, additionalProperties: !1 }, pattern3 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$", "u");
 function validate13(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
@@ -423,101 +423,146 @@ function validate13(data, { instancePath = "", parentData, parentDataProperty, r
         vErrors === null ? vErrors = [err27] : vErrors.push(err27), errors++;
       }
     }
-    if (data.source_url !== void 0) {
-      let data9 = data.source_url;
-      if (typeof data9 == "string") {
-        if (func2(data9) > 2048) {
-          const err28 = { instancePath: instancePath + "/source_url", keyword: "maxLength", params: { limit: 2048 } };
+    if (data.annotations !== void 0) {
+      let data9 = data.annotations;
+      if (data9 && typeof data9 == "object" && !Array.isArray(data9)) {
+        if (Object.keys(data9).length > 32) {
+          const err28 = { instancePath: instancePath + "/annotations", keyword: "maxProperties", params: { limit: 32 } };
           vErrors === null ? vErrors = [err28] : vErrors.push(err28), errors++;
         }
-        if (!pattern3.test(data9)) {
-          const err29 = { instancePath: instancePath + "/source_url", keyword: "pattern", params: { pattern: "^https?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$" } };
-          vErrors === null ? vErrors = [err29] : vErrors.push(err29), errors++;
+        for (const key3 in data9) {
+          const _errs23 = errors;
+          if (typeof key3 == "string") {
+            if (func2(key3) > 128) {
+              const err29 = { instancePath: instancePath + "/annotations", keyword: "maxLength", params: { limit: 128 }, propertyName: key3 };
+              vErrors === null ? vErrors = [err29] : vErrors.push(err29), errors++;
+            }
+            if (func2(key3) < 1) {
+              const err30 = { instancePath: instancePath + "/annotations", keyword: "minLength", params: { limit: 1 }, propertyName: key3 };
+              vErrors === null ? vErrors = [err30] : vErrors.push(err30), errors++;
+            }
+          } else {
+            const err31 = { instancePath: instancePath + "/annotations", keyword: "type", params: { type: "string" }, propertyName: key3 };
+            vErrors === null ? vErrors = [err31] : vErrors.push(err31), errors++;
+          }
+          var valid3 = _errs23 === errors;
+          if (!valid3) {
+            const err32 = { instancePath: instancePath + "/annotations", keyword: "propertyNames", params: { propertyName: key3 } };
+            vErrors === null ? vErrors = [err32] : vErrors.push(err32), errors++;
+          }
+        }
+        for (const key4 in data9) {
+          let data10 = data9[key4];
+          if (typeof data10 == "string") {
+            if (func2(data10) > 2048) {
+              const err33 = { instancePath: instancePath + "/annotations/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"), keyword: "maxLength", params: { limit: 2048 } };
+              vErrors === null ? vErrors = [err33] : vErrors.push(err33), errors++;
+            }
+          } else {
+            const err34 = { instancePath: instancePath + "/annotations/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"), keyword: "type", params: { type: "string" } };
+            vErrors === null ? vErrors = [err34] : vErrors.push(err34), errors++;
+          }
         }
       } else {
-        const err30 = { instancePath: instancePath + "/source_url", keyword: "type", params: { type: "string" } };
-        vErrors === null ? vErrors = [err30] : vErrors.push(err30), errors++;
+        const err35 = { instancePath: instancePath + "/annotations", keyword: "type", params: { type: "object" } };
+        vErrors === null ? vErrors = [err35] : vErrors.push(err35), errors++;
+      }
+    }
+    if (data.source_url !== void 0) {
+      let data11 = data.source_url;
+      if (typeof data11 == "string") {
+        if (func2(data11) > 2048) {
+          const err36 = { instancePath: instancePath + "/source_url", keyword: "maxLength", params: { limit: 2048 } };
+          vErrors === null ? vErrors = [err36] : vErrors.push(err36), errors++;
+        }
+        if (!pattern3.test(data11)) {
+          const err37 = { instancePath: instancePath + "/source_url", keyword: "pattern", params: { pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$" } };
+          vErrors === null ? vErrors = [err37] : vErrors.push(err37), errors++;
+        }
+      } else {
+        const err38 = { instancePath: instancePath + "/source_url", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err38] : vErrors.push(err38), errors++;
       }
     }
     if (data.alert_status !== void 0) {
-      let data10 = data.alert_status;
-      if (typeof data10 != "string") {
-        const err31 = { instancePath: instancePath + "/alert_status", keyword: "type", params: { type: "string" } };
-        vErrors === null ? vErrors = [err31] : vErrors.push(err31), errors++;
+      let data12 = data.alert_status;
+      if (typeof data12 != "string") {
+        const err39 = { instancePath: instancePath + "/alert_status", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err39] : vErrors.push(err39), errors++;
       }
-      if (!(data10 === "Critical" || data10 === "Warning" || data10 === "Info" || data10 === "Ok")) {
-        const err32 = { instancePath: instancePath + "/alert_status", keyword: "enum", params: { allowedValues: schema14.properties.alert_status.enum } };
-        vErrors === null ? vErrors = [err32] : vErrors.push(err32), errors++;
+      if (!(data12 === "Critical" || data12 === "Warning" || data12 === "Info" || data12 === "Ok")) {
+        const err40 = { instancePath: instancePath + "/alert_status", keyword: "enum", params: { allowedValues: schema14.properties.alert_status.enum } };
+        vErrors === null ? vErrors = [err40] : vErrors.push(err40), errors++;
       }
     }
     if (data.started_at_ms !== void 0) {
-      let data11 = data.started_at_ms;
-      if (!((typeof data11 == "bigint" || Number.isSafeInteger(data11)) && data11 >= 1e12 && data11 <= 9999999999999n)) {
-        const err33 = { instancePath: instancePath + "/started_at_ms", keyword: "int64", params: {} };
-        vErrors === null ? vErrors = [err33] : vErrors.push(err33), errors++;
+      let data13 = data.started_at_ms;
+      if (!((typeof data13 == "bigint" || Number.isSafeInteger(data13)) && data13 >= 1e12 && data13 <= 9999999999999n)) {
+        const err41 = { instancePath: instancePath + "/started_at_ms", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err41] : vErrors.push(err41), errors++;
       }
     }
     if (data.ended_at_ms !== void 0) {
-      let data12 = data.ended_at_ms;
-      if (!((typeof data12 == "bigint" || Number.isSafeInteger(data12)) && data12 >= 1e12 && data12 <= 9999999999999n)) {
-        const err34 = { instancePath: instancePath + "/ended_at_ms", keyword: "int64", params: {} };
-        vErrors === null ? vErrors = [err34] : vErrors.push(err34), errors++;
+      let data14 = data.ended_at_ms;
+      if (!((typeof data14 == "bigint" || Number.isSafeInteger(data14)) && data14 >= 1e12 && data14 <= 9999999999999n)) {
+        const err42 = { instancePath: instancePath + "/ended_at_ms", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err42] : vErrors.push(err42), errors++;
       }
     }
     if (data.silent_after_s !== void 0) {
-      let data13 = data.silent_after_s;
-      if (!(typeof data13 == "number" && !(data13 % 1) && !isNaN(data13) && isFinite(data13))) {
-        const err35 = { instancePath: instancePath + "/silent_after_s", keyword: "type", params: { type: "integer" } };
-        vErrors === null ? vErrors = [err35] : vErrors.push(err35), errors++;
+      let data15 = data.silent_after_s;
+      if (!(typeof data15 == "number" && !(data15 % 1) && !isNaN(data15) && isFinite(data15))) {
+        const err43 = { instancePath: instancePath + "/silent_after_s", keyword: "type", params: { type: "integer" } };
+        vErrors === null ? vErrors = [err43] : vErrors.push(err43), errors++;
       }
-      if (typeof data13 == "number" && isFinite(data13)) {
-        if (data13 > 2592e3 || isNaN(data13)) {
-          const err36 = { instancePath: instancePath + "/silent_after_s", keyword: "maximum", params: { comparison: "<=", limit: 2592e3 } };
-          vErrors === null ? vErrors = [err36] : vErrors.push(err36), errors++;
+      if (typeof data15 == "number" && isFinite(data15)) {
+        if (data15 > 2592e3 || isNaN(data15)) {
+          const err44 = { instancePath: instancePath + "/silent_after_s", keyword: "maximum", params: { comparison: "<=", limit: 2592e3 } };
+          vErrors === null ? vErrors = [err44] : vErrors.push(err44), errors++;
         }
-        if (data13 < 60 || isNaN(data13)) {
-          const err37 = { instancePath: instancePath + "/silent_after_s", keyword: "minimum", params: { comparison: ">=", limit: 60 } };
-          vErrors === null ? vErrors = [err37] : vErrors.push(err37), errors++;
+        if (data15 < 60 || isNaN(data15)) {
+          const err45 = { instancePath: instancePath + "/silent_after_s", keyword: "minimum", params: { comparison: ">=", limit: 60 } };
+          vErrors === null ? vErrors = [err45] : vErrors.push(err45), errors++;
         }
       }
     }
     if (data.incident_id !== void 0) {
-      let data14 = data.incident_id;
-      if (typeof data14 == "string") {
-        if (!pattern1.test(data14)) {
-          const err38 = { instancePath: instancePath + "/incident_id", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
-          vErrors === null ? vErrors = [err38] : vErrors.push(err38), errors++;
+      let data16 = data.incident_id;
+      if (typeof data16 == "string") {
+        if (!pattern1.test(data16)) {
+          const err46 = { instancePath: instancePath + "/incident_id", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+          vErrors === null ? vErrors = [err46] : vErrors.push(err46), errors++;
         }
       } else {
-        const err39 = { instancePath: instancePath + "/incident_id", keyword: "type", params: { type: "string" } };
-        vErrors === null ? vErrors = [err39] : vErrors.push(err39), errors++;
+        const err47 = { instancePath: instancePath + "/incident_id", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err47] : vErrors.push(err47), errors++;
       }
     }
     if (data.incident_at_ms !== void 0) {
-      let data15 = data.incident_at_ms;
-      if (!((typeof data15 == "bigint" || Number.isSafeInteger(data15)) && data15 >= 1e12 && data15 <= 9999999999999n)) {
-        const err40 = { instancePath: instancePath + "/incident_at_ms", keyword: "int64", params: {} };
-        vErrors === null ? vErrors = [err40] : vErrors.push(err40), errors++;
+      let data17 = data.incident_at_ms;
+      if (!((typeof data17 == "bigint" || Number.isSafeInteger(data17)) && data17 >= 1e12 && data17 <= 9999999999999n)) {
+        const err48 = { instancePath: instancePath + "/incident_at_ms", keyword: "int64", params: {} };
+        vErrors === null ? vErrors = [err48] : vErrors.push(err48), errors++;
       }
     }
     if (data.start_given !== void 0 && typeof data.start_given != "boolean") {
-      const err41 = { instancePath: instancePath + "/start_given", keyword: "type", params: { type: "boolean" } };
-      vErrors === null ? vErrors = [err41] : vErrors.push(err41), errors++;
+      const err49 = { instancePath: instancePath + "/start_given", keyword: "type", params: { type: "boolean" } };
+      vErrors === null ? vErrors = [err49] : vErrors.push(err49), errors++;
     }
     if (data.alert_severity !== void 0) {
-      let data17 = data.alert_severity;
-      if (typeof data17 != "string") {
-        const err42 = { instancePath: instancePath + "/alert_severity", keyword: "type", params: { type: "string" } };
-        vErrors === null ? vErrors = [err42] : vErrors.push(err42), errors++;
+      let data19 = data.alert_severity;
+      if (typeof data19 != "string") {
+        const err50 = { instancePath: instancePath + "/alert_severity", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err50] : vErrors.push(err50), errors++;
       }
-      if (!(data17 === "Critical" || data17 === "Warning" || data17 === "Info")) {
-        const err43 = { instancePath: instancePath + "/alert_severity", keyword: "enum", params: { allowedValues: schema14.properties.alert_severity.enum } };
-        vErrors === null ? vErrors = [err43] : vErrors.push(err43), errors++;
+      if (!(data19 === "Critical" || data19 === "Warning" || data19 === "Info")) {
+        const err51 = { instancePath: instancePath + "/alert_severity", keyword: "enum", params: { allowedValues: schema14.properties.alert_severity.enum } };
+        vErrors === null ? vErrors = [err51] : vErrors.push(err51), errors++;
       }
     }
   } else {
-    const err44 = { instancePath, keyword: "type", params: { type: "object" } };
-    vErrors === null ? vErrors = [err44] : vErrors.push(err44), errors++;
+    const err52 = { instancePath, keyword: "type", params: { type: "object" } };
+    vErrors === null ? vErrors = [err52] : vErrors.push(err52), errors++;
   }
   return validate13.errors = vErrors, errors === 0;
 }

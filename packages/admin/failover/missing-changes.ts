@@ -105,7 +105,7 @@ const definedOf = <Fields extends object>(fields: Fields) =>
   };
 
 /** Commands that also run on a standby, so that they do not tell what has arrived from the region that writes. */
-const ON_STANDBY = /^(failover|failback|gateway-keys)\b/;
+const ON_STANDBY = /^(failover|gateway-keys)\b/;
 
 /** When the latest merge, undo or operator's command was made that has arrived in a replica, about, in Unix milliseconds; 0: none since then. */
 export async function lastArrival(table: Table, sinceMs: number): Promise<number> {

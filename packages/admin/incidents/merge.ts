@@ -14,8 +14,7 @@ export interface MergeRequest {
 
 /** A merge, done by the API's own operation; `preview` only reads what it would do. @throws ApiError as callers get it */
 export function operatorMerge(
-  table: Table,
-  now: () => number,
+  { table, now, regionDigit }: { table: Table; now: () => number; regionDigit: number },
   { account, by, body }: MergeRequest,
   signal: AbortSignal,
 ) {
@@ -34,7 +33,7 @@ export function operatorMerge(
     monotonicNow: performance.now.bind(performance),
     newId: randomUUID,
     timeLimits: TIME_LIMITS,
-    settings: readSettings({ TABLE_NAME: table.name }),
+    settings: { ...readSettings({ TABLE_NAME: table.name }), regionDigit },
   };
   return { preview: () => previewMerge(deps, call), merge: () => createMergeAlerts(deps)(call) };
 }

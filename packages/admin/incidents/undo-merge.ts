@@ -1,6 +1,6 @@
 import type { Deps } from '../../../lib/deps.ts';
 import { commitAndMove } from '../../../lib/operations/merge-alerts/commit.ts';
-import { nextSequence, type PreparedEntry, resolve } from '../../../lib/operations/merge-alerts/decide.ts';
+import { type EntryDeps, type PreparedEntry, placeOf, resolve } from '../../../lib/operations/merge-alerts/decide.ts';
 import {
   isMoved,
   type Move,
@@ -16,6 +16,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
+import { readAccount, requireNotErased } from '../accounts/accounts.ts';
 
 /** The merge to undo, and the operator who undoes it. */
 export interface UndoRequest {
@@ -48,12 +49,12 @@ export class UndoError extends Error {
   override readonly name = 'UndoError';
 }
 
-type UndoDeps = Pick<Deps, 'table' | 'now' | 'newId'>;
+type UndoDeps = Pick<Deps, 'table'> & EntryDeps;
 
 /**
  * Undoes a merge: its alerts go back to where they came from, all or none, unless they have moved since. Title and owner stay. The undo
  * has a history entry of its own, which is committed like that of a large merge.
- * @throws UndoError if there is no such merge
+ * @throws UndoError if there is no such merge, AccountError if the account is erased
  * @throws AlertsTooLargeError after all other alerts are moved
  */
 export async function undoMerge(deps: UndoDeps, request: UndoRequest, limits: MergeLimits = {}): Promise<Undo> {
@@ -100,7 +101,7 @@ async function withEarlierUndo(
  * meanwhile: so an undo overtakes merges that are committed without pause.
  */
 async function createPreparer(
-  { table, now, newId }: UndoDeps,
+  { table, now, newId, settings: { regionDigit } }: UndoDeps,
   { account, incidentId, sequence: undoneSequence, by, requestId }: UndoRequest,
 ) {
   const headBefore = await readLogHead(table, account);
@@ -125,6 +126,8 @@ async function createPreparer(
 
   return async function prepare(currentHead: LogHead | undefined): Promise<{ undo: Undo; prepared: PreparedEntry }> {
     const head = currentHead ?? (await readLogHead(table, account));
+    // After the head: an erasure that begins later deletes that first, so the commit, which requires it as read, fails.
+    requireNotErased(await readAccount(table, account));
     entries.push(...(await readLog(table, account, readUpTo, head)));
     readUpTo = head;
     const resolved = resolve(rows, entries);
@@ -144,7 +147,7 @@ async function createPreparer(
     const entry: PreparedEntry['entry'] = {
       kind: 'merge_undone',
       incident_id: incidentId,
-      sequence: nextSequence(atMs, head, resolved, incident),
+      ...placeOf(atMs, regionDigit, { head, rows: resolved, incident }),
       merge_id: newId(),
       at_ms: atMs,
       by,

@@ -10,7 +10,7 @@ export type ClearAction = 'redrive' | 'drop';
 export interface ClearOptions {
   readonly action: ClearAction;
   /** Which refusals are meant. */
-  isMeant(refusal: RefusedText & Refusal, message: Message): boolean;
+  isMeant(refusal: RefusedText & Refusal): boolean;
   /** Unix milliseconds: what is refused later stays. */
   readonly untilMs: number;
   /** Changes the queues for some of the refusals, within `change`; absent: nothing is changed. */
@@ -72,7 +72,7 @@ export async function clearRefused(
         const isSeen = staying.has(MessageId);
         const isLater = Number(Attributes?.SentTimestamp) > untilMs;
         isNew ||= !isSeen && !isLater;
-        if (!isSeen && !isLater && !sent.has(about.message_id) && isMeant(about, message)) {
+        if (!isSeen && !isLater && !sent.has(about.message_id) && isMeant(about)) {
           if (action === 'drop' || !about.isRefusedCall) taken.push({ message, about });
           else onlyDroppable += 1;
         }

@@ -40,6 +40,7 @@ function createIngest(urls: Readonly<Record<QueueName, string>>, region: string 
   const sqs = new SQS(isLocal ? local : clientConfig(region));
 
   return {
+    feed: { sqs, url: urls.ingest },
     count: (queue: QueueName) => countMessages(sqs, urls[queue]),
     /** Reads up to `limit` refusals, and returns them to their queue. */
     async peekRefused(limit: number): Promise<Refusal[]> {

@@ -1,7 +1,9 @@
 /** The messages of the queue of refused records. */
 import type { Message, ReceiveMessageRequest } from '@aws-sdk/client-sqs';
+import { accountOfGroup, accountsOf } from '../../../lib/ingest/accounts.ts';
 import { isRefusedCall } from '../../../lib/ingest/check-line.ts';
-import { type Int64, isInt64, parseJson } from '../../../lib/shared/json.ts';
+import { parsedLines } from '../../../lib/ingest/messages.ts';
+import type { Int64 } from '../../../lib/shared/json.ts';
 
 /** What the queue of refused records has: a line of a message, or a message that was refused as a whole or failed for too long. */
 export interface Refusal {
@@ -39,25 +41,25 @@ const GIVEN_UP = 'failed for too long';
 /** Maximum characters of a record that are shown. */
 const MAX_SHOWN = 1_000;
 
-/** What a refused message is of, as its text says. */
+/** What a refused message is of, as its text and its group say. */
 export interface RefusedText {
-  /** The account of all its records; undefined: it names none, or several. */
+  /** `undefined` among them: some of the text names no account, and the group is not one. */
+  accounts: ReadonlySet<Int64 | undefined>;
+  /** That of the whole message. */
   account?: Int64;
   /** It remains of a refused call over HTTPS, and is no record, so the feed would refuse it again. */
   isRefusedCall: boolean;
 }
 
 export function readRefused({ Body = '', Attributes = {} }: Message): RefusedText {
-  const lines = [Body, ...Body.split('\n')].flatMap((text) => {
-    try {
-      return [parseJson(text)];
-    } catch {
-      return [];
-    }
-  });
-  const named = lines.map((line) => (line as { account_id?: unknown } | null)?.account_id).filter(isInt64);
-  const group = Number(Attributes.MessageGroupId);
-  const accounts = new Set(named.length > 0 ? named : Number.isSafeInteger(group) && group > 0 ? [group] : []);
+  const lines = [...parsedLines(Body)];
+  const group = accountOfGroup(Attributes.MessageGroupId);
+  const accounts = accountsOf(lines, group);
+  if (group !== undefined) accounts.add(group);
   const [account] = accounts;
-  return { isRefusedCall: lines.some(isRefusedCall), ...(account !== undefined && accounts.size === 1 && { account }) };
+  return {
+    accounts,
+    ...(accounts.size === 1 && account !== undefined && { account }),
+    isRefusedCall: lines.some(isRefusedCall),
+  };
 }

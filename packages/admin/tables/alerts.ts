@@ -25,7 +25,8 @@ const incidentOf = ({ incident }: AlertItem): Cell =>
     path: ['incident', incident.incident_id],
   };
 
-const labelsOf = ({ labels }: AlertItem): string[] => Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+const pairsOf = (texts: AlertItem['labels'] = {}): string[] =>
+  Object.entries(texts).map(([name, text]) => `${name}=${text}`);
 
 export const ALERTS: Listing<AlertItem> = {
   title: 'Open alerts',
@@ -38,8 +39,8 @@ export const ALERTS: Listing<AlertItem> = {
     { title: 'key', of: 'alert_key' },
     {
       title: 'labels',
-      of(alert) {
-        const all = labelsOf(alert);
+      of({ labels }) {
+        const all = pairsOf(labels);
         return all.length > LABELS_SHOWN
           ? [...all.slice(0, LABELS_SHOWN), `and ${all.length - LABELS_SHOWN} more`]
           : all;
@@ -59,7 +60,8 @@ export const alertColumns = (alert: AlertItem & MovedBy): Column<AlertItem & Mov
   ...columnsOf(alert, {
     alert_id: ({ alert_id }) => ({ copy: alert_id }),
     alert_key: ({ alert_key = '' }) => ({ copy: alert_key }),
-    labels: labelsOf,
+    labels: ({ labels }) => pairsOf(labels),
+    annotations: ({ annotations }) => pairsOf(annotations),
     source_url: ({ source_url = '' }) => ({ url: source_url }),
     end_time: ({ end_time }) => (Number(end_time) === 0 ? 'open' : { atMs: Number(end_time) * 1_000 }),
     incident: incidentOf,

@@ -159,6 +159,11 @@ const OWN: Readonly<Record<string, Readonly<Record<string, BodyOf>>>> = {
       '😀',
       '"}}]}',
     ),
+    'alerts that are cut': filled(
+      '{"alerts":[',
+      `{"startsAt":"2026-11-20T08:30:00Z","labels":{"a":0},"annotations":{"description":"${'\ufffe'.repeat(1_500)}"}}`,
+      ']}',
+    ),
     'an alert of characters that SQS refuses': repeated('{"alerts":[{"x":"', '\ufffe', '"}]}'),
     'an alert of half surrogate pairs': repeated('{"alerts":[{"x":"', '\\ud800', '"}]}'),
     'alerts with a blank summary': filled(

@@ -1,5 +1,5 @@
 /** Errors of calls. None contains the app key. */
-import type { ErrorCode } from './types.ts';
+import type { ErrorCode, RefusedItem } from './types.ts';
 
 /** Where a call was sent. */
 export interface CallTarget {
@@ -81,6 +81,7 @@ export interface Refusal {
   readonly requestId: string;
   /** Seconds. */
   readonly retryAfter: number | undefined;
+  readonly refused?: readonly RefusedItem[] | undefined;
 }
 
 /** The service refused the call. Each code has a subclass; codes newer than the client use this class. */
@@ -92,14 +93,17 @@ export class ServiceError extends ApiError {
   readonly requestId: string;
   /** Seconds after which to retry; undefined if the service sent none. */
   readonly retryAfter: number | undefined;
+  /** The first items of a call to the feed, if none was taken. */
+  readonly refused: readonly RefusedItem[];
 
-  constructor({ code, message, status, requestId, retryAfter }: Refusal, target: CallTarget) {
+  constructor({ code, message, status, requestId, retryAfter, refused = [] }: Refusal, target: CallTarget) {
     super(message, target);
     this.name = code.endsWith('Error') ? code : `${code}Error`;
     this.code = code;
     this.status = status;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
+    this.refused = refused;
   }
 }
 

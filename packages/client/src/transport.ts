@@ -12,6 +12,7 @@ import {
 } from './client-errors.ts';
 import { bigintField, jsonText, parseJson, roundedField } from './json.ts';
 import type { CallOptions, ClientEvent, ClientOptions, WaitEvent } from './options.ts';
+import type { RefusedItem } from './types.ts';
 
 /** A success, with its headers. */
 export interface Answer {
@@ -250,9 +251,11 @@ function readResponse(
   const envelope = envelopeOf(text);
   const retryAfter = retryAfterOf(headers);
   if (envelope?.error) {
-    const { code, message } = envelope.error;
+    const { code, message, refused } = envelope.error;
     const requestId = clean(envelope.request_id);
-    return serviceError({ code: clean(code), message: clean(message), status, requestId, retryAfter }, target);
+    const items = refused.map(({ index, reason }) => ({ index, reason: clean(String(reason)) }));
+    const told = { code: clean(code), message: clean(message), refused: items };
+    return serviceError({ ...told, status, requestId, retryAfter }, target);
   }
   // API Gateway's own refusal of a very large body has no envelope.
   if (status === 413) {
@@ -278,7 +281,7 @@ function retryAfterOf(headers: Headers): number | undefined {
 interface Envelope {
   request_id: string;
   data?: unknown;
-  error?: { code: string; message: string };
+  error?: { code: string; message: string; refused: RefusedItem[] };
 }
 
 function envelopeOf(text: string): Envelope | undefined {
@@ -286,9 +289,9 @@ function envelopeOf(text: string): Envelope | undefined {
     const { request_id, data, error } = parseJson(text) as Envelope;
     if (typeof request_id !== 'string') return undefined;
     if (error === undefined) return { request_id, data };
-    return typeof error.code === 'string'
-      ? { request_id, error: { code: error.code, message: String(error.message) } }
-      : undefined;
+    const { code, message } = error;
+    const refused = Array.isArray(error.refused) ? error.refused : [];
+    return typeof code === 'string' ? { request_id, error: { code, message: String(message), refused } } : undefined;
   } catch {
     return undefined; // not JSON, or not an object
   }

@@ -319,6 +319,9 @@ export interface AlertRecord {
   labels?: {
     [k: string]: string;
   };
+  annotations?: {
+    [k: string]: string;
+  };
   source_url?: string;
   alert_status?: 'Critical' | 'Warning' | 'Info' | 'Ok';
   /**
@@ -520,13 +523,50 @@ export interface FeedResult {
    */
   refused_count?: number;
 }
+/**
+ * An alert as Alertmanager and Grafana send it. What is not listed is ignored
+ */
+export interface NotifiedAlert {
+  /**
+   * `firing` or `resolved`, in any letter case. Absent or empty: `firing`
+   */
+  status?: string;
+  /**
+   * Labels. `severity` tells the severity. One that is null is as if absent
+   */
+  labels?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * `summary` gives the title, `description` the description, the others the annotations. One that is null is as if absent
+   */
+  annotations?: {
+    [k: string]: string | number | boolean | null;
+  };
+  /**
+   * When it started
+   */
+  startsAt: string;
+  /**
+   * When it ended, if it is resolved
+   */
+  endsAt?: string;
+  /**
+   * The http or https URL where the sender shows the alert
+   */
+  generatorURL?: string;
+  /**
+   * Identifies the alert. Absent or empty: its labels do
+   */
+  fingerprint?: string;
+}
 export interface SendNotificationRequest {
   /**
    * The alerts of the notification
    *
    * @maxItems 25000
    */
-  alerts: unknown[];
+  alerts: NotifiedAlert[];
 }
 export interface AlertListRequest {
   /**
@@ -542,9 +582,17 @@ export interface AlertListRequest {
    */
   asc?: boolean;
   /**
-   * true: only open alerts. false: only others, which alert_ids or alert_keys must name. Absent: open ones, or all that are named
+   * true: only open alerts. false: only others, with times, alert_ids or alert_keys. Absent: without these open ones, else both
    */
   is_active?: boolean;
+  /**
+   * Started then or later: Unix time in seconds. Requires end_time; from 0 to 99999999999
+   */
+  start_time?: number | bigint;
+  /**
+   * Started before then: Unix time in seconds, after start_time, by at most 31 days. Not with alert_ids or alert_keys; from 0 to 99999999999
+   */
+  end_time?: number | bigint;
   /**
    * Alerts of these severities, with commas between them: Critical, Warning, Info. Absent or empty: all
    */
@@ -596,6 +644,12 @@ export interface AlertItem {
    * Labels, by their names
    */
   labels: {
+    [k: string]: string;
+  };
+  /**
+   * What people read, such as `runbook_url`, by its name
+   */
+  annotations?: {
     [k: string]: string;
   };
   /**
@@ -1022,7 +1076,7 @@ export interface PlainMethods {
   sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<FeedResult>;
   /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
   sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<FeedResult>;
-  /** List open alerts. */
+  /** List alerts. */
   listAlerts(request?: AlertListRequest, options?: CallOptions): Promise<AlertList>;
   /** Read an alert by its id. */
   getAlert(request: AlertInfoRequest, options?: CallOptions): Promise<AlertItem>;
@@ -1039,7 +1093,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   "delete-work-item": {"method":"deleteWorkItem","summary":"Soft-delete a work item","isIdempotent":false},
   "send-records": {"method":"sendRecords","summary":"Send records to the feed","isIdempotent":false},
   "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","isIdempotent":false},
-  "list-alerts": {"method":"listAlerts","summary":"List open alerts","isIdempotent":false},
+  "list-alerts": {"method":"listAlerts","summary":"List alerts","isIdempotent":false},
   "get-alert": {"method":"getAlert","summary":"Read an alert by its id","isIdempotent":false},
   "list-incidents": {"method":"listIncidents","summary":"List incidents, such as to merge alerts into one","isIdempotent":false},
   "list-members": {"method":"listMembers","summary":"List members, such as to name the owner of an incident","isIdempotent":false},

@@ -34,11 +34,9 @@ export const object = (required: Fields, optional: Fields = {}) => ({
   additionalProperties: false,
 });
 
-/** What the operations of the feed answer. */
-export const FEED_RESULT = object(
-  { accepted: natural },
-  { refused: listOf(object({ index: natural, reason: text })), refused_count: natural },
-);
+/** What the operations of the feed tell of items that they refuse. */
+const REFUSED = { refused: listOf(object({ index: natural, reason: text })), refused_count: natural };
+export const FEED_RESULT = object({ accepted: natural }, REFUSED);
 
 export const STATUSES = ['active', 'degraded', 'stale', 'initializing', 'disabled', 'unsupported', 'no_data'];
 
@@ -81,13 +79,15 @@ export const fleetPage = object(
 );
 
 const SEVERITIES = ['Critical', 'Warning', 'Info'];
+const texts = { type: 'object', additionalProperties: text };
 export const alertItem = object(
-  { account_id: integer, alert_id: text, title: text, labels: { type: 'object', additionalProperties: text } },
+  { account_id: integer, alert_id: text, title: text, labels: texts },
   {
     alert_key: text,
     alert_severity: oneOf(...SEVERITIES),
     alert_status: oneOf(...SEVERITIES, 'Ok'),
     description: text,
+    annotations: texts,
     source_url: text,
     ...Object.fromEntries(
       ['start_time', 'last_time', 'end_time', 'created_at', 'updated_at'].map((name) => [name, natural]),
@@ -123,5 +123,5 @@ export const CODES: Readonly<Record<string, number>> = {
 export const success = (data: object) => object({ request_id: text, data });
 export const failure = object({
   request_id: { type: 'string', minLength: 1 },
-  error: object({ code: oneOf(...Object.keys(CODES)), message: { type: 'string', minLength: 1 } }),
+  error: object({ code: oneOf(...Object.keys(CODES)), message: { type: 'string', minLength: 1 } }, REFUSED),
 });

@@ -98,6 +98,7 @@ export const alertContent = (index: number, nowMs: number) => ({
   alert_status: index === 0 ? 'Critical' : 'Warning',
   description: `Alert ${index}`,
   labels: { host: `db-${index}` },
+  annotations: { runbook_url: 'https://example.com/' },
   source_url: 'https://example.com/',
   started_at_ms: nowMs - 60_000 * (index + 1),
 });

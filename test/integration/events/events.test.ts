@@ -262,7 +262,8 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
   const now = Date.now();
   const ingest = ingestOver(table, () => now);
   const incident_id = await tenant.incident();
-  const line = { kind: 'alert', account_id: account, alert_key: 'k', title: 'Disk full', labels: { host: 'db-7' } };
+  const told = { labels: { host: 'db-7' }, annotations: { runbook_url: 'https://a/disk' } };
+  const line = { kind: 'alert', account_id: account, alert_key: 'k', title: 'Disk full', ...told };
   let at_ms = now - 60_000;
   const send = (fields: object) => {
     at_ms += 1_000;
@@ -292,7 +293,7 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
   await load([JSON.stringify({ ...line, alert_key: 'missed', alert_status: 'Ok', ended_at_ms: now - 7_000 })]);
   const missed = (await stored(table, keys.alertKey(account, 'missed'))).alert_id;
 
-  const common = { version: 1, account_id: account, by: 'record', command: 'record', labels: { host: 'db-7' } };
+  const common = { version: 1, account_id: account, by: 'record', command: 'record', ...told };
   const seconds = (ms: number) => Math.floor(ms / 1_000);
   const opened = now - 59_000;
   const event = (type: string, alert_id: string, fields: object) => ({
@@ -349,21 +350,23 @@ it('a record that names an alert by its id, or says its incident late, does not 
   expect((await eventsOf(account)).map(({ type }) => type)).toEqual(['AlertTriggered', 'AlertTriggered']);
 });
 
-it("an alert's event has at most 64 KB, and says that it lacks the labels that would not fit", async () => {
+it("an alert's event has at most 64 KB, and says that it lacks the labels and annotations that would not fit", async () => {
   const { account } = await newAccount(table);
   const labelsOf = (length: number) => ({
     ...Object.fromEntries(Array.from({ length: 63 }, (_, index) => [`l${index + 10}`, 'é'.repeat(length / 2)])),
     l99: 'small',
   });
-  const lineOf = (alert_key: string, length: number) =>
-    JSON.stringify({ kind: 'alert', account_id: account, alert_key, title: 't', labels: labelsOf(length) });
-  for (const line of [lineOf('a', 990), lineOf('b', 1_010)]) // only import takes such large ones
+  const lineOf = (alert_key: string, length: number, fields: object = {}) =>
+    JSON.stringify({ kind: 'alert', account_id: account, alert_key, title: 't', labels: labelsOf(length), ...fields });
+  const annotations = { a: 'x'.repeat(1_900), z: 'small' };
+  for (const line of [lineOf('a', 990), lineOf('b', 1_010), lineOf('c', 990, { annotations })]) // only import takes such large ones
     await loadData(table, 'data', [line], { nowMs: Date.now() });
-  const [whole, cut] = await eventsOf(account);
+  const [whole, cut, noted] = await eventsOf(account);
   expect(whole?.detail).toMatchObject({ labels: labelsOf(990) });
   expect(whole?.detail).not.toHaveProperty('labels_cut');
   const bytes = Buffer.byteLength(stringifyJson(cut?.detail));
   expect([cut?.detail.labels_cut, bytes > 63_000, bytes <= 64_000]).toEqual([true, true, true]);
   const { l72: _left, ...kept } = labelsOf(1_010) as Record<string, string>;
   expect(cut?.detail.labels).toEqual(kept);
+  expect(noted?.detail).toMatchObject({ labels: labelsOf(990), annotations: { z: 'small' }, labels_cut: true });
 });

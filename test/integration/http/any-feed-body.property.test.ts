@@ -59,11 +59,11 @@ async function outcomeOf(operation: ListedOperation, options: EventOptions) {
   const lines = sent.splice(0);
   for (const line of lines)
     expect(recordOf(line, { sentMs: clock.now, messageId: 'm', line: 1 })).toHaveProperty('record');
-  const { data, error } = body;
+  const { data, error: { code: _code, message, ...details } = {} } = body;
   return {
     status,
     lines: lines.map((line) => line.replace(`"at_ms":${clock.now},`, '')),
-    told: { data, message: error?.message },
+    told: { data, message, details },
     kept: kept.splice(0),
   };
 }
@@ -102,8 +102,8 @@ function together(list: string, items: readonly Alone[]) {
     ...{ status: lines.length > 0 ? 200 : 400, lines },
     told:
       lines.length > 0
-        ? { data: { accepted: lines.length, ...refused }, message: undefined }
-        : { data: undefined, message: `${reasons}${more > 0 ? `; and ${more} more` : ''}${END}` },
+        ? { data: { accepted: lines.length, ...refused }, message: undefined, details: {} }
+        : { data: undefined, message: `${reasons}${more > 0 ? `; and ${more} more` : ''}${END}`, details: refused },
   };
 }
 

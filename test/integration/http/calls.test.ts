@@ -128,6 +128,21 @@ it('what settings switch off is refused with Retry-After, counted as refused by 
   expectEnvelope(await callAlone(handlers, getRumResource, { appKey: DEMO_KEYS.demo }), 200);
 });
 
+it('a standby refuses what changes data or is sent to the feed with Retry-After, and counts it as failed', async () => {
+  const { appKey, deps, handlers } = await newService({ settings: { standby: true } });
+  const refused = operations.filter(({ writes, sendsTo }: ListedOperation) => writes || sendsTo);
+  expect(refused.map(({ tag }) => tag)).toContain('Feed');
+  for (const operation of refused) {
+    const answer = await callAlone(handlers, operation, { appKey, body: operation.example.request });
+    expectEnvelope(answer, 503, 'ServiceUnavailable');
+    expect([answer.headers['Retry-After'], answer.body.error?.message]).toEqual([
+      '60',
+      expect.stringContaining('standby'),
+    ]);
+  }
+  expect(deps.metrics.events).toEqual([]);
+});
+
 it.each(operations)(
   '$name reads only the key for a call that its checks refuse, and does not count it',
   async (operation) => {
@@ -157,7 +172,7 @@ it('the refusal of a call that is for no operation goes by the resource, not by 
   expectEnvelope(await send('/', 'POST'), 404, 'RouteNotFound');
   const health = await send('/', 'GET');
   expectEnvelope(health, 200);
-  // What the health check of docs/deploy.md looks for.
+  // What a failover reads of the region that is to be fenced.
   expect(health.text).toContain('"standby":false');
 });
 

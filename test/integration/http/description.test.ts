@@ -38,9 +38,9 @@ const CALLS: Readonly<Record<string, (operation: ListedOperation) => EventOption
   'The only alert has no start': () => ({ body: { alerts: [{ labels: { alertname: 'A' } }] } }),
 };
 const EXAMPLES = operations.flatMap((operation) =>
-  errorExamples(operation).flatMap(([code, { summary, message }]) => {
+  errorExamples(operation).flatMap(([code, { summary, ...error }]) => {
     const [, optionsOf] = Object.entries(CALLS).find(([beginning]) => summary.startsWith(beginning)) ?? [];
-    return optionsOf ? [[operation.name, summary, operation, optionsOf, { code, message }] as const] : [];
+    return optionsOf ? [[operation.name, summary, operation, optionsOf, { code, ...error }] as const] : [];
   }),
 );
 

@@ -18,7 +18,7 @@ import { dynamodbEndpoint } from '../../support/dynamodb-local.ts';
 
 const MOST: Readonly<Partial<Record<OperationName, number>>> = {
   'browse-fleet': 16,
-  'merge-alerts': 20,
+  'merge-alerts': 24,
   'get-rum-resource': 12,
   'delete-work-item': 12,
 };

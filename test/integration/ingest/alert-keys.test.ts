@@ -69,7 +69,10 @@ const END = { alert_status: 'Ok' };
 
 it('a record opens an alert: a warning that starts at its time, unless it says otherwise', async () => {
   const { send, alert, key, index } = await newSender();
-  const content = { description: 'd', labels: { constructor: 'c', a: '' }, source_url: 'https://a/?b' };
+  const content = {
+    ...{ description: 'd', labels: { constructor: 'c', a: '' }, source_url: 'HttpS://a/?b' },
+    annotations: { constructor: 'c', runbook_url: 'https://a' },
+  };
   await send(content);
   const { alert_id, index_place, ...row } = await alert();
   expect(row).toMatchObject({ alert_key: KEY, title: 't', ...content, alert_severity: 'Warning', started_at_ms: NOW });
@@ -87,12 +90,12 @@ it('a record opens an alert: a warning that starts at its time, unless it says o
 it('a record changes the open alert whatever its start, and replaces its content', async () => {
   const { send, alert, key, index } = await newSender();
   await send(
-    { description: 'd', labels: { a: 'b' }, source_url: 'http://a' },
+    { description: 'd', labels: { a: 'b' }, annotations: { a: 'b' }, source_url: 'http://a' },
     { title: 'u', alert_status: 'Info', started_at_ms: NOW + 500 },
   );
   const row = await alert();
   expect(row).toMatchObject({ title: 'u', alert_severity: 'Info', started_at_ms: NOW });
-  for (const name of ['description', 'labels', 'source_url']) expect(row).not.toHaveProperty(name);
+  for (const name of ['description', 'labels', 'annotations', 'source_url']) expect(row).not.toHaveProperty(name);
   expect([row.index_place, await index()]).toEqual([`00${NOW}#${row.alert_id}`, ['OPEN#Info']]);
   expect(await key()).not.toHaveProperty('ttl');
 });
@@ -298,13 +301,16 @@ describe('the feed refuses', () => {
   const text = (length: number) => '🔥'.repeat(length);
   const labels = (count: number, name = 'n', value = 'v') =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`${name}${index}`, value]));
-  const LABELS = /^labels must be an object of at most 64 strings/;
+  const LABELS = /^labels must be an object of at most 64 strings of at most 1024 characters/;
+  const ANNOTATIONS = /^annotations must be an object of at most 32 strings of at most 2048 characters/;
+  const SILENT = 'silent_after_s must be an integer from 60 to 2592000';
   const id = { alert_key: undefined, alert_id: 'a'.repeat(24) };
   it.each<[fields: object, reason: string | RegExp]>([
     [{ alert_key: undefined }, 'exactly one of alert_id and alert_key is required'],
     [{ alert_id: 'a'.repeat(24) }, 'exactly one of alert_id and alert_key is required'],
     [{ ...id, alert_status: 'Ok' }, 'alert_status requires an alert_key in place of alert_id'],
     [{ ...id, started_at_ms: NOW }, 'started_at_ms requires an alert_key in place of alert_id'],
+    [{ ...id, silent_after_s: 60 }, 'silent_after_s requires an alert_key in place of alert_id'],
     [{ alert_key: '' }, 'alert_key must be a string of 1 to 255 characters'],
     [{ alert_key: text(256) }, 'alert_key must be a string of 1 to 255 characters'],
     [{ alert_status: 'ok' }, 'alert_status must be one of Critical, Warning, Info, Ok'],
@@ -318,15 +324,14 @@ describe('the feed refuses', () => {
       (given): [object, RegExp] => [{ labels: given }, LABELS],
     ),
     [{ labels: { '': 'v' } }, LABELS],
+    ...[labels(33), labels(1, text(128)), labels(1, 'n', 'v'.repeat(2_049)), { a: 1 }, { '': 'v' }, null].map(
+      (given): [object, RegExp] => [{ annotations: given }, ANNOTATIONS],
+    ),
+    ...[59, 2_592_001, '60', 60.5].map((given): [object, string] => [{ silent_after_s: given }, SILENT]),
     [{ labels: { a: '\ud800' } }, /^labels must be an object of .*, in well-formed Unicode$/],
-    ...[
-      'javascript:alert(1)',
-      'http://',
-      'https://a b',
-      'https://a\u0000',
-      `https://${'u'.repeat(2_041)}`,
-      'HTTP://a',
-    ].map((source_url): [object, RegExp] => [{ source_url }, /^source_url must be an http or https URL/]),
+    ...['javascript:alert(1)', 'http://', 'https://a b', 'https://a\u0000', `https://${'u'.repeat(2_041)}`].map(
+      (source_url): [object, RegExp] => [{ source_url }, /^source_url must be an http or https URL/],
+    ),
     [{ started_at_ms: NOW / 1_000 }, /^started_at_ms must be .* is in seconds$/],
     [{ ended_at_ms: NOW + 300_001 }, /^ended_at_ms is 300001 ms after the record was sent/],
     [{ source_id: 's' }, 'source_id is not a field of this kind'],
@@ -348,7 +353,8 @@ describe('the feed refuses', () => {
     const alert_key = text(255);
     const fields = { alert_key, title: text(512), description: 'd'.repeat(4_096), labels: labels(64) };
     const others = { labels: labels(1, 'n'.repeat(127), text(1_024)), source_url: `https://${'u'.repeat(2_040)}` };
-    await send({ alert_key, ...others }, fields);
+    const noted = { annotations: { ...labels(31), ['n'.repeat(128)]: 'v'.repeat(2_048) }, silent_after_s: 2_592_000 };
+    await send({ alert_key, ...noted }, { alert_key, ...others }, fields);
     expect(await alert()).toMatchObject(fields);
     await send({ ...fields, ...END, title: 'x' }, { ...fields, alert_status: 'Ok' });
     expect(await alerts()).toHaveLength(1);

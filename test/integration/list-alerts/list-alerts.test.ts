@@ -1,13 +1,25 @@
 /** `/alert/list` and `/alert/info` on DynamoDB Local. */
 import { describe, expect, it } from 'vitest';
+import type { AlertRow, Severity } from '../../../lib/model/alert.ts';
 import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
+import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
+import { aroundCalls } from '../../support/faults.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { type Answer, callAlone, newTable, stored, testDeps } from '../../support/service.ts';
+import {
+  type Answer,
+  callAlone,
+  connectAgain,
+  newTable,
+  put,
+  putAll,
+  stored,
+  testDeps,
+} from '../../support/service.ts';
 import type { Request } from '../../table-double/client.ts';
 import { hookedTable } from '../http/hooked-table.ts';
 
@@ -51,12 +63,22 @@ const started = (alert_key: string, second: number, fields: object = {}) => ({
   ...{ alert_key, started_at_ms: NOW - 100_000 + 1_000 * second },
   ...fields,
 });
+/** The row of an open alert. */
+const rowOf = (account: number, row: Pick<AlertRow, 'alert_id' | 'started_at_ms'> & { alert_severity: Severity }) => ({
+  ...{ ...keys.alert(account, row.alert_id), ...alertIndex.entry(account, row) },
+  ...{ ...row, title: 't', key_order: new Uint8Array(24) },
+});
+const idOf = (number: number) => number.toString(16).padStart(24, '0');
 const END = { alert_status: 'Ok' };
+const INFO = { alert_status: 'Info' };
 
 it('an alert has all that its records say, and the service knows', async () => {
   const { account, send, idOf, list, info, incident } = await newCaller();
   const incident_id = await incident({ title: 'Down' });
-  const content = { title: 'Disk', description: 'd', labels: { constructor: 'c' }, source_url: 'https://a' };
+  const content = {
+    ...{ title: 'Disk', description: 'd', labels: { constructor: 'c' }, source_url: 'https://a' },
+    annotations: { constructor: 'c' },
+  };
   await send({ ...started('k', 1), ...content, alert_status: 'Critical', incident_id, at_ms: NOW - 5_000 });
   const alert_id = await idOf('k');
   const seconds = NOW / 1_000;
@@ -98,6 +120,24 @@ it('an alert without a key has no status, and one in an incident that is not the
   expect(dataOf(await info(alert_id))).toEqual(item);
   expect((await list()).items).toEqual([]);
   expect((await list({ alert_ids: [alert_id.toUpperCase()] })).items).toEqual([item]);
+});
+
+it.each([
+  ['has ended', END, {}],
+  ['has another severity', { alert_status: 'Warning' }, { alert_severity: 'Critical' }],
+])('the list leaves out an alert that %s since the index was read', async (_what, change, filter) => {
+  const { appKey, send } = await newCaller();
+  await send({ ...started('k', 1), alert_status: 'Critical', at_ms: NOW - 1 });
+  const own = connectAgain(table);
+  aroundCalls(own, async ({ command }, read) => {
+    if (command === 'BatchGetItemCommand') await send({ alert_key: 'k', ...change });
+    await read();
+  });
+  const answer = await callAlone(createHandlers(testDeps(own, { now: () => NOW })), listAlerts, {
+    appKey,
+    body: filter,
+  });
+  expect(dataOf(answer)).toEqual({ items: [], has_next_page: false });
 });
 
 describe('the list', () => {
@@ -142,38 +182,79 @@ describe('the list', () => {
     expect(await keysOf({ alert_ids: [], alert_keys: [] })).toEqual(['again', 'other', 'open']);
   });
 
-  it.each([
-    {},
-    { asc: true },
-    { alert_severity: 'Critical' },
-    { alert_keys: Array.from({ length: 30 }, (_, index) => `k${index}`) },
-  ])('meets each alert once in pages of any size, whatever opens or ends meanwhile: %j', async (filter) => {
-    const { send, list } = await newCaller();
-    await send(
-      ...Array.from({ length: 30 }, (_, index) => started(`k${index}`, index % 7, { alert_status: 'Critical' })),
-    );
-    const met: string[] = [];
-    let cursor: string | undefined;
-    for (let pages = 1; pages === 1 || cursor !== undefined; pages += 1) {
-      const { items, has_next_page, search_after_ctx } = await list({
-        ...filter,
-        limit: 1 + (pages % 4),
-        search_after_ctx: cursor,
-      });
-      expect(has_next_page).toBe(search_after_ctx !== undefined);
-      met.push(...items.map(({ alert_key }: { alert_key: string }) => alert_key));
-      cursor = search_after_ctx;
-      await send(
-        { alert_key: met[0], ...END, at_ms: NOW + pages },
-        started(`new ${pages}`, 90, { at_ms: NOW + pages }),
-      );
-    }
-    expect(met.filter((key) => !key.startsWith('new')).sort()).toEqual(
-      Array.from({ length: 30 }, (_, index) => `k${index}`).sort(),
-    );
+  it('with times has those that started then, open and ended; is_active keeps one of both', async () => {
+    const { account, send, keysOf, refused, list } = await newCaller();
+    await send(...[1, 2, 3, 4, 5].map((second) => started(`k${second}`, second, second === 3 ? INFO : {})));
+    await send(...['k2', 'k3'].map((alert_key) => ({ alert_key, ...END, at_ms: NOW + 1 })));
+    const start_time = NOW / 1_000 - 98;
+    const times = { start_time, end_time: start_time + 3 };
+    expect(await keysOf(times)).toEqual(['k4', 'k3', 'k2']);
+    expect(await keysOf({ ...times, asc: true, is_active: false })).toEqual(['k2', 'k3']);
+    expect(await keysOf({ ...times, is_active: true })).toEqual(['k4']);
+    expect(await keysOf({ ...times, alert_severity: 'Info,Info' })).toEqual(['k3']);
+    // An end that was told alone has no severity.
+    await send({ ...started('end', 2), ...END, ended_at_ms: NOW - 98_000 });
+    const { search_after_ctx, items } = await list({ ...times, limit: 2, is_active: false, asc: true });
+    expect(items).toHaveLength(2);
+    expect((await refused({ ...times, limit: 2, search_after_ctx })).message).toMatch(/^search_after_ctx must/);
+    expect((await keysOf({ ...times, is_active: false })).sort()).toEqual(['end', 'k2', 'k3']);
+    // DynamoDB removes an expired row some days later.
+    const { alert_id } = await stored(table, keys.alertKey(account, 'k3'));
+    const row = await stored(table, keys.alert(account, alert_id));
+    await put(table, keys.alert(account, alert_id), { ...row, ttl: NOW / 1_000 - 1 });
+    expect((await keysOf({ ...times, is_active: false })).sort()).toEqual(['end', 'k2']);
+    expect(await keysOf({ alert_ids: [alert_id] })).toEqual([]);
   });
 
-  it('refuses a cursor of another account, order or filter, unknown severities, and ended alerts that are not named', async () => {
+  it.each<[body: object, message: string]>([
+    [{ start_time: 5 }, 'end_time is required and must be an integer from 0 to 99999999999.'],
+    [
+      { start_time: 5, end_time: 5 },
+      'end_time must be an integer from 6 (start_time + 1) to 2678405 (start_time + 31 days).',
+    ],
+    [
+      { start_time: 0, end_time: 2_678_401 },
+      'end_time must be an integer from 1 (start_time + 1) to 2678400 (start_time + 31 days).',
+    ],
+    ...[{ alert_ids: ['a'.repeat(24)] }, { alert_keys: ['k'] }].map((named): [object, string] => [
+      { ...named, start_time: 0, end_time: 1 },
+      'alert_ids and alert_keys cannot be combined with start_time and end_time: leave out either.',
+    ]),
+    [
+      { is_active: false },
+      'is_active may be false only with start_time and end_time, or with alert_ids or alert_keys.',
+    ],
+  ])('refuses %j: %s', async (body, message) => {
+    const caller = await newCaller();
+    expect(await caller.refused(body)).toEqual({ code: 'InvalidParameter', message });
+    expect(await caller.keysOf({ start_time: 0, end_time: 2_678_400 })).toEqual([]);
+  });
+
+  it('has the latest, or the earliest, also if one partition of the index has most of them', async () => {
+    const { account, list } = await newCaller();
+    const rows = Array.from({ length: 180 }, (_, index) => {
+      // The ids of the 60 latest, and of the 60 earliest, select one shard.
+      const alert_id = idOf(index >= 60 && index < 120 ? index : 4_000 + 4 * index);
+      const alert_severity = index >= 120 ? 'Critical' : 'Info';
+      return rowOf(account, { alert_id, alert_severity, started_at_ms: NOW - 180_000 + index });
+    });
+    await putAll(table, rows);
+    const ids = rows.map(({ alert_id }) => alert_id);
+    for (const asc of [false, true]) {
+      const met: string[] = [];
+      let search_after_ctx: string | undefined = '';
+      for (const limit of [50, 100, 30, 1]) {
+        if (search_after_ctx === undefined) break;
+        const page = await list({ limit, asc, search_after_ctx });
+        met.push(...page.items.map(({ alert_id }: { alert_id: string }) => alert_id));
+        search_after_ctx = page.search_after_ctx;
+      }
+      expect(met).toEqual(asc ? ids : ids.toReversed());
+      expect(search_after_ctx).toBeUndefined();
+    }
+  });
+
+  it('refuses a cursor of another account, order or filter, and unknown severities', async () => {
     const [a, b] = [await newCaller(), await newCaller()];
     await a.send(started('a', 1), started('b', 2));
     const { search_after_ctx } = await a.list({ limit: 1 });
@@ -190,9 +271,6 @@ describe('the list', () => {
       code: 'InvalidParameter',
       message: 'alert_severity must be one of Critical, Warning, Info.',
     });
-    expect((await a.refused({ is_active: false })).message).toMatch(
-      /^is_active may be false only with alert_ids or alert_keys/,
-    );
     const alert_ids = Array(60).fill('a'.repeat(24));
     expect(await a.keysOf({ alert_ids, alert_keys: Array(40).fill('a') })).toEqual(['a']);
     expect((await a.refused({ alert_ids, alert_keys: Array(41).fill('a') })).message).toBe(
@@ -207,10 +285,16 @@ describe('the list', () => {
   });
 
   it('ends a page at 4 MB, and goes on after it', async () => {
-    const { send, list } = await newCaller();
+    const { account, list } = await newCaller();
     const labels = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`l${index}`, 'v'.repeat(1_000)]));
-    for (let index = 0; index < 70; index += 10)
-      await send(...Array.from({ length: 10 }, (_, more) => started(`k${index + more}`, index + more, { labels })));
+    // Only imports make rows so large.
+    const rows = Array.from({ length: 70 }, (_, index) =>
+      rowOf(account, { alert_id: idOf(index), alert_severity: 'Info', started_at_ms: NOW }),
+    );
+    await putAll(
+      table,
+      rows.map((row) => ({ ...row, labels })),
+    );
     const first = await list({ limit: 100 });
     expect(first.has_next_page).toBe(true);
     const bytes = Buffer.byteLength(JSON.stringify(first.items));

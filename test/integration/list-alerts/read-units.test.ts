@@ -29,8 +29,13 @@ const idOf = (index: number) => index.toString(16).padStart(24, '0');
 const unitsOf = (items: readonly Item[]) =>
   Math.max(1, Math.ceil(items.reduce((bytes, item) => bytes + itemBytes(marshall(item)), 0) / 4_096)) / 2;
 
-/** An account with as many open alerts, each in another incident with another owner. @param titleOf the title of an incident, once by a record, once by a merge */
-async function newAccountOf(count: number, titleOf: (index: number) => string, name: string) {
+/** Bytes of the labels of the largest row that records make of an alert, beside what {@link newAccountOf} puts into each. */
+const LARGEST_LABELS = 7_800;
+
+/**
+ * An account with as many alerts, of which every second has ended, each in another incident with another owner. @param titleOf the title of an incident, once by a record, once by a merge
+ */
+async function newAccountOf(count: number, titleOf: (index: number) => string, name: string, label = '') {
   const empty = new TableDouble();
   const { account, appKey } = await newAccount(connectDouble(async (request) => empty.apply(request)));
   const rows = new Map(empty.rows);
@@ -38,13 +43,16 @@ async function newAccountOf(count: number, titleOf: (index: number) => string, n
   for (let index = 0; index < count; index += 1) {
     const [alert_id, incident_id, started_at_ms] = [idOf(index), idOf(index), NOW - index];
     const alert_severity = SEVERITIES[index % 3] as Severity;
+    const ended_at_ms = index % 2 === 1 ? NOW : undefined;
     const row = { alert_id, incident_id, title: 't'.repeat(512), description: 'd'.repeat(256), alert_key: `k${index}` };
     put(keys.alert(account, alert_id), {
       ...row,
       alert_severity,
       started_at_ms,
+      ...(ended_at_ms && { ended_at_ms }),
+      ...(label && { labels: { label } }),
       key_order: new Uint8Array(24),
-      ...alertIndex.entry(account, { alert_id, alert_severity, started_at_ms }),
+      ...alertIndex.entry(account, { alert_id, alert_severity, started_at_ms, ended_at_ms }),
     });
     put(keys.alertKey(account, `k${index}`), { alert_id });
     const order = orderOfTime(NOW);
@@ -80,20 +88,25 @@ async function newAccountOf(count: number, titleOf: (index: number) => string, n
 }
 
 const LIMITS = [20, 50, 100];
+const TIMES = { start_time: NOW / 1_000 - 86_400, end_time: NOW / 1_000 + 1 };
 const alert_keys = Array.from({ length: 100 }, (_, index) => `k${index}`);
+const BY_KEYS = { alert_keys: Array.from({ length: 100 }, (_, index) => `k${100 + index}`) };
 const incident_ids = Array.from({ length: 100 }, (_, index) => idOf(index));
 
 it(`pages of ${ROWS} rows of up to 1 KB`, { timeout: 240_000 }, async () => {
   const measure = await newAccountOf(ROWS, () => 'i'.repeat(128), 'n'.repeat(32));
   for (const [operation, body, units] of [
-    [listAlerts, {}, [26, 62, 124]],
-    [listAlerts, { alert_severity: 'Critical' }, [22, 54, 108]],
+    [listAlerts, {}, [26, 56, 106]],
+    [listAlerts, { alert_severity: 'Critical,Critical' }, [22, 53, 104]],
+    [listAlerts, TIMES, [34, 64, 114]],
+    [listAlerts, { ...TIMES, is_active: false }, [28, 58, 108]],
     [listIncidents, {}, [11.5, 28, 56]],
     [listIncidents, { query: 'I' }, [15, 30, 59.5]],
     [listMembers, {}, [0.5, 1, 2]],
   ] as const)
     for (const [index, limit] of LIMITS.entries())
       expect(await measure(operation, { ...body, limit }), operation.path).toEqual([limit, units[index], true]);
+  expect(await measure(listAlerts, { ...TIMES, start_time: NOW / 1_000, limit: 100 })).toEqual([1, 15, false]);
   expect(await measure(listAlerts, { alert_keys, limit: 100 })).toEqual([100, 150, false]);
   expect(await measure(listIncidents, { incident_ids, limit: 100 })).toEqual([100, 100, false]);
 });
@@ -105,7 +118,9 @@ it.each<[what: string, Pick<Operation, 'path'>, body: object, page: [items: numb
   ['incidents by their ids', listIncidents, { incident_ids }, [50, 75]],
   ['incidents by their ids, of which half are small', listIncidents, { incident_ids, asc: true }, [50, 100]],
   ['members', listMembers, {}, [100, 26.5]],
-])('a page of the largest %s takes at most 100', async (_what, operation, body, page) => {
-  const measure = await newAccountOf(300, (index) => (index < 50 ? 'i' : LARGEST), LARGEST);
-  expect(await measure(operation, { limit: 100, ...body })).toEqual([...page, true]);
+  ['alerts', listAlerts, { ...TIMES, asc: true }, [100, 264]],
+  ['alerts by their keys', listAlerts, BY_KEYS, [100, 300]],
+])('a page of the largest %s takes at most 100, of alerts 300', async (_what, operation, body, page) => {
+  const measure = await newAccountOf(300, (index) => (index < 50 ? 'i' : LARGEST), LARGEST, 'l'.repeat(LARGEST_LABELS));
+  expect(await measure(operation, { limit: 100, ...body })).toEqual([...page, body !== BY_KEYS]);
 });

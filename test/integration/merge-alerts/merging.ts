@@ -6,6 +6,7 @@ import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-he
 import type { MergeLimits } from '../../../lib/operations/merge-alerts/move.ts';
 import { mergeAlerts } from '../../../lib/operations/merge-alerts/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
+import type { Settings } from '../../../lib/shared/settings.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { checkMerges } from '../../../packages/admin/check/check-merges.ts';
@@ -46,10 +47,15 @@ export interface Process {
 }
 
 /** What processes do with the merges of an account. */
-export function mergesOf(table: Table, { account, appKey }: Account, incidents: readonly string[]) {
+export function mergesOf(
+  table: Table,
+  { account, appKey }: Account,
+  incidents: readonly string[],
+  settings: Partial<Settings> = {},
+) {
   const send = (body: MergeBody, process: Process = {}): Promise<Answer> => {
     const { through = table, now = Date.now, limits = LIMITS, key, requestId, arrivedMs } = process;
-    const { deps = testDeps(through, { now }), handlers = createHandlers(deps, limits) } = process;
+    const { deps = testDeps(through, { now, settings }), handlers = createHandlers(deps, limits) } = process;
     const event = eventFor(mergeAlerts, {
       appKey,
       rawBody: stringifyJson(body),
@@ -67,7 +73,11 @@ export function mergesOf(table: Table, { account, appKey }: Account, incidents: 
       { sequence, incidentId }: { sequence: number; incidentId: string },
       { through = table, ...process }: Process = {},
     ) =>
-      undoMerge(testDeps(through, process), { account, incidentId, sequence, by: 'operator', requestId: 'r' }, LIMITS),
+      undoMerge(
+        testDeps(through, { ...process, settings }),
+        { account, incidentId, sequence, by: 'operator', requestId: 'r' },
+        LIMITS,
+      ),
     async finish(through = table): Promise<void> {
       for (const { entryId } of await listPendingEntryIds(through, account))
         await finishMerge(through, account, entryId, LIMITS.transactionItems);

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
+import { messageText } from '../../../lib/aws/sqs.ts';
 import { ApiError } from '../../../lib/http/errors.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import { type IngestQueue, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
 import { messageOfRefusedCall } from '../../../lib/ingest/refusals.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
+import type { Settings } from '../../../lib/shared/settings.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { ingestOver, recordFrom, type ShownRefusal, shownRefusal } from '../../support/ingest.ts';
@@ -24,7 +26,20 @@ const ALERT = {
 let windows = 0;
 
 /** Sends a notification to queues that keep their lines, or to one that fails. The call arrives 1.5 s before its function starts. */
-async function notify(body: object | string, failing?: keyof IngestQueue, headers: Record<string, string> = {}) {
+async function notify(
+  body: object | string,
+  {
+    failing,
+    headers = {},
+    source,
+    settings = {},
+  }: {
+    failing?: keyof IngestQueue;
+    headers?: Record<string, string>;
+    source?: string | string[];
+    settings?: Partial<Settings>;
+  } = {},
+) {
   const sent: string[] = [];
   const refused: ShownRefusal[] = [];
   const take = <Item>(name: keyof IngestQueue, queue: Item[], items: readonly Item[]) => {
@@ -36,10 +51,15 @@ async function notify(body: object | string, failing?: keyof IngestQueue, header
     refuse: async (unread, sender) => take('refuse', refused, [shownRefusal(messageOfRefusedCall(unread, sender))]),
   };
   const startedMs = NOW + 1_500 + 60_000 * windows++;
-  const deps = testDeps(table, { now: () => startedMs });
+  const deps = testDeps(table, { now: () => startedMs, settings });
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
   const event = eventFor(sendNotification, { appKey, rawBody, headers });
   event.requestContext.requestTimeEpoch = NOW;
+  const sources = [source ?? []].flat();
+  if (sources.length > 0) {
+    Object.assign(event.queryStringParameters ?? {}, { source: sources.at(-1) });
+    Object.assign(event.multiValueQueryStringParameters ?? {}, { source: sources });
+  }
   const answer = await invokeAlone(handlersOver(deps, { ingestQueue }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
   for (const record of records.slice(0, 10)) recordFrom(record, NOW); // throws if the feed would refuse it
@@ -47,18 +67,23 @@ async function notify(body: object | string, failing?: keyof IngestQueue, header
 }
 
 /** The record of an alert with these fields in place of those of {@link ALERT}. */
-const recordOf = async (fields: object) => (await notify({ alerts: [{ ...ALERT, ...fields }] })).records[0];
+const recordOf = async (fields: object, options: Parameters<typeof notify>[1] = {}) =>
+  (await notify({ alerts: [{ ...ALERT, ...fields }] }, options)).records[0];
 
 it('an alert becomes a record of the account and the time of arrival, with all that it says', async () => {
-  const alert = { ...ALERT, endsAt: '0001-01-01T00:00:00Z', generatorURL: 'https://prometheus/graph?g0.expr=x' };
+  const urls = { runbook_url: 'https://wiki/disk', dashboard_url: 'https://grafana/d/7' };
+  const alert = {
+    ...{ ...ALERT, annotations: { ...ALERT.annotations, ...urls, step: 7, none: null } },
+    ...{ endsAt: '0001-01-01T00:00:00Z', generatorURL: 'HTTPS://prometheus/graph?g0.expr=x' },
+  };
   const { answer, records, counts } = await notify({ version: '4', alerts: [alert], truncatedAlerts: 0 });
   expect([answer.status, answer.body.data, counts]).toEqual([200, { accepted: 1 }, []]);
   const content = { title: 'Disk 7 is full', description: 'Disk 7 has no space left', labels: ALERT.labels };
   expect(records).toEqual([
     {
       ...{ kind: 'alert', account_id: account, at_ms: NOW, alert_key: 'alertmanager 9a1c0f3f6ed1c1a4' },
-      ...{ alert_status: 'Warning', ...content, source_url: 'https://prometheus/graph?g0.expr=x' },
-      started_at_ms: Date.parse('2025-06-15T14:30:00.123Z'),
+      ...{ alert_status: 'Warning', ...content, source_url: alert.generatorURL, silent_after_s: 86_400 },
+      ...{ annotations: { ...urls, step: '7' }, started_at_ms: Date.parse('2025-06-15T14:30:00.123Z') },
     },
   ]);
 });
@@ -78,19 +103,63 @@ it('an alert has the same key over all notifications, whatever its start, with o
   expect(new Set([key, byLabels, ...(await Promise.all(others.map(keyOf)))]).size).toBe(5);
 });
 
+it('the source of a notification begins its keys, so that two senders share none', async () => {
+  const keyOf = async (fields: object, source?: string) => (await recordOf(fields, source ? { source } : {})).alert_key;
+  expect(await keyOf({}, 'eu-1.prod_A')).toBe('alertmanager eu-1.prod_A 9a1c0f3f6ed1c1a4');
+  expect(await keyOf({ fingerprint: '', labels: { a: 'b c' } }, 'eu')).toBe('alertmanager eu [["a","b c"]]');
+  const fields = [{}, { fingerprint: 'b 9a1c0f3f6ed1c1a4' }, { fingerprint: '' }, { fingerprint: 'f'.repeat(2_000) }];
+  const all = fields.flatMap((each) => ['a', 'b', 'a'.repeat(64), undefined].map((source) => keyOf(each, source)));
+  const keys = await Promise.all(all);
+  expect(new Set(keys).size).toBe(keys.length);
+  for (const key of keys) expect(key).toMatch(/^alertmanager ([ab]+ )?(\S+|\[.*\])$/);
+});
+
+it('a source that is no name, empty or given twice is InvalidParameter, and nothing is sent', async () => {
+  for (const source of ['', 'a b', 'é', 'a/b', 'a'.repeat(65), ['a', 'a']]) {
+    const { answer, records, refused } = await notify({ alerts: [ALERT] }, { source });
+    expect([answer.status, answer.body.error, records, refused]).toEqual([
+      400,
+      {
+        code: 'InvalidParameter',
+        message:
+          'The query parameter source must be given once, as 1 to 64 letters, digits, dots, underscores or hyphens.',
+      },
+      [],
+      [],
+    ]);
+  }
+});
+
 it.each([
-  ['critical', 'Critical'],
-  ['Page', 'Critical'],
-  ['error', 'Critical'],
-  ['info', 'Info'],
-  ['none', 'Info'],
-  ['warning', 'Warning'],
-  ['constructor', 'Warning'],
-  [undefined, 'Warning'],
-])('an alert of severity %s is %s', async (severity, alert_status) => {
-  const labels = { ...ALERT.labels, severity };
-  expect(await recordOf({ labels })).toMatchObject({ alert_status });
-  expect(await recordOf({ labels, status: 'resolved' })).toMatchObject({ alert_status: 'Ok' });
+  ['Critical', ['critical', 'Page', 'error', 'fatal', 'EMERGENCY', 'high', 'disaster', 'P1', 'sev1']],
+  ['Info', ['info', 'informational', 'none', 'low', 'debug', 'P4', 'p5', 'sev4', 'SEV5']],
+  ['Warning', ['warning', 'average', 'p2', 'p3', 'sev2', 'constructor', 'critical ', '', 1, null, undefined]],
+])('an alert is %s by any of the severities %j, while it is open', async (alert_status, severities) => {
+  for (const severity of severities) {
+    const labels = { ...ALERT.labels, severity };
+    expect(await recordOf({ labels }), String(severity)).toMatchObject({ alert_status });
+    expect(await recordOf({ labels, status: 'resolved' })).toMatchObject({ alert_status: 'Ok' });
+  }
+});
+
+it('a status may have capitals, and is firing if it is absent or empty; another makes the alert unreadable', async () => {
+  for (const status of ['Firing', 'FIRING', '', undefined])
+    expect(await recordOf({ status })).toMatchObject({ alert_status: 'Warning', silent_after_s: 86_400 });
+  for (const status of ['Resolved', 'RESOLVED']) {
+    const record = await recordOf({ status });
+    expect(record).toMatchObject({ alert_status: 'Ok' });
+    expect(record).not.toHaveProperty('silent_after_s');
+  }
+  const others = ['ok', 'normal', 'inactive', 'none', '0', ' resolved', 0, false, null, ['resolved']];
+  const { answer } = await notify({ alerts: others.map((status) => ({ ...ALERT, status })) });
+  const reasons = others.map((_status, index) => `alerts[${index}]: status must be one of firing, resolved`);
+  expect(answer.body.error.message).toBe(`${reasons.join('; ')}. Nothing of this request was taken.`);
+});
+
+it('the setting alertSilenceSeconds is after how long an alert ends by itself, with 0 never', async () => {
+  const silentAfter = (alertSilenceSeconds: number) => recordOf({}, { settings: { alertSilenceSeconds } });
+  expect(await silentAfter(60)).toHaveProperty('silent_after_s', 60);
+  expect(await silentAfter(0)).not.toHaveProperty('silent_after_s');
 });
 
 it('a start or end of a resolved alert is that of the sender, if the feed takes it', async () => {
@@ -122,14 +191,53 @@ it('what is too long or too much is cut or left out, and the feed takes the rest
     const record = await recordOf({ ...alert, generatorURL });
     expect(record).not.toHaveProperty('source_url');
     expect([[...record.title].length, [...record.description].length]).toEqual([512, 4_096]);
-    expect(Object.keys(record.labels).length).toBeLessThan(64);
+    expect(Object.keys(record.labels).length).toBeLessThan(10);
     expect(record.labels).toMatchObject({ hot: 'Hot \ufffd' });
     for (const name of ['', 'n'.repeat(129)]) expect(name in record.labels).toBe(false);
   }
-  const many = Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`l${index + 10}`, 'x'.repeat(1_030)]));
-  const few = (await recordOf({ labels: { ...many, l10: 'x' } })).labels;
-  expect(Object.keys(few)).toEqual(Object.keys(many).slice(0, Object.keys(few).length));
+  const many = (text: string) => Object.fromEntries(Array.from({ length: 70 }, (_, index) => [`l${index + 10}`, text]));
+  const { labels: short, annotations } = await recordOf({ labels: many('x'), annotations: many('y'.repeat(70)) });
+  expect([Object.keys(short), Object.keys(annotations)]).toEqual([
+    Object.keys(many('x')).slice(0, 64),
+    Object.keys(many('x')).slice(0, 32),
+  ]);
+  const few = (await recordOf({ labels: { ...many('x'.repeat(1_030)), l10: 'x' } })).labels;
+  expect(Object.keys(few)).toEqual(Object.keys(many('')).slice(0, Object.keys(few).length));
   expect(few.l11).toHaveLength(1_024);
+  expect((await recordOf({ annotations: { a: 'x'.repeat(2_050) } })).annotations.a).toHaveLength(2_048);
+});
+
+it('a record has at most 8,192 bytes: annotations are cut first, then labels, the description and the address', async () => {
+  const [hostile, url] = ['\u0001\ufffe"\u{1f525}\ud800', `https://a/${'"'.repeat(2_000)}`];
+  const noted = { summary: 's', runbook_url: 'https://a', more: 'm'.repeat(2_000) };
+  /** The sizes of what can be cut, in the order in which it is. */
+  const sizesOf = async (fields: { annotations?: object; labels?: object; [field: string]: unknown }) => {
+    const alert = { ...fields, annotations: { ...noted, ...fields.annotations } };
+    const { account_id, at_ms, ...record } = await recordOf(alert);
+    expect(Buffer.byteLength(messageText(record))).toBeLessThanOrEqual(8_192);
+    const { annotations = {}, labels, description = '', source_url = '' } = record;
+    return [Object.keys(annotations).length, Object.keys(labels).length, description.length, source_url.length];
+  };
+  const labels = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`l${index}`, 'x'.repeat(700)]));
+  expect(await sizesOf({ labels: {}, generatorURL: url })).toEqual([2, 0, 0, 2_010]);
+  expect(await sizesOf({ labels })).toEqual([1, 10, 0, 0]);
+  const description = 'd'.repeat(4_000);
+  expect(await sizesOf({ labels, annotations: { description } })).toEqual([1, 5, 4_000, 0]);
+  expect(await sizesOf({ labels, annotations: { description }, generatorURL: url })).toEqual([0, 0, 3_970, 2_010]);
+  const text = hostile.repeat(1_000);
+  const most = { summary: text, description: text, [text]: text, a: text };
+  const [none, , cut = 0] = await sizesOf({ labels: most, annotations: most, fingerprint: text.slice(0, 128) });
+  expect([none, cut > 500]).toEqual([0, true]);
+  const long = { generatorURL: `https://${'\ufffe'.repeat(2_000)}`, annotations: { description: 'd'.repeat(5_000) } };
+  expect(await sizesOf({ labels, ...long })).toEqual([1, 5, 4_096, 0]);
+  const unlike = '\ufffe'.repeat(1_000); // SQS takes it only as an escape, of twice the bytes
+  expect(await sizesOf({ labels: {}, annotations: { a: unlike, b: unlike } })).toEqual([2, 0, 0, 0]);
+  const filled = (length: number) =>
+    recordOf({ labels, annotations: { summary: 's', a: 'x'.repeat(length) }, fingerprint: 'f' });
+  const { account_id, at_ms, ...record } = await filled(10);
+  const room = 8_192 - Buffer.byteLength(messageText(record));
+  expect((await filled(10 + room)).annotations.a).toHaveLength(10 + room);
+  expect(await filled(11 + room)).not.toHaveProperty('annotations');
 });
 
 it('two senders, restarts and flapping leave nothing open that was resolved last', async () => {
@@ -232,14 +340,30 @@ it.each<[what: string, fields: object, reason: string]>([
   }),
 );
 
+const GERMAN = { 'Accept-Language': 'de' };
+
+it('an answer has the language of its reasons in its headers, also if some alerts are taken', async () => {
+  const language = async (alerts: unknown[], headers: Record<string, string> = GERMAN) => {
+    const { 'Content-Language': language, Vary } = (await notify({ alerts }, { headers })).answer.headers;
+    return [language, Vary];
+  };
+  for (const alerts of [[ALERT, 5], [5]]) {
+    expect(await language(alerts)).toEqual(['de', 'Accept-Language']);
+    expect(await language(alerts, {})).toEqual(['en', 'Accept-Language']);
+  }
+  expect(await language([ALERT])).toEqual([undefined, undefined]);
+});
+
 it('a notification of which no alert can be read is InvalidParameter, in the language of its sender', async () => {
-  const { answer, records, refused, counts } = await notify({ alerts: [5, 6] }, undefined, { 'Accept-Language': 'de' });
+  const { answer, records, refused, counts } = await notify({ alerts: [5, 6] }, { headers: GERMAN });
+  const reason = 'muss ein JSON-Objekt sein';
   expect([answer.status, answer.body.error]).toEqual([
     400,
     {
       code: 'InvalidParameter',
-      message:
-        'alerts[0]: muss ein JSON-Objekt sein; alerts[1]: muss ein JSON-Objekt sein. Von dieser Anfrage wurde nichts übernommen.',
+      message: `alerts[0]: ${reason}; alerts[1]: ${reason}. Von dieser Anfrage wurde nichts übernommen.`,
+      refused: [0, 1].map((index) => ({ index, reason })),
+      refused_count: 2,
     },
   ]);
   expect([records, refused.length, counts]).toEqual([[], 1, [expect.objectContaining({ refused: 2 })]]);
@@ -247,13 +371,15 @@ it('a notification of which no alert can be read is InvalidParameter, in the lan
 
 it('labels may be numbers, booleans and null', async () => {
   const labels = { a: true, b: 9_007_199_254_740_992, c: null, d: 1.5 };
-  expect(await recordOf({ labels, annotations: null })).toMatchObject({ title: 'a=true, b=9007199254740992, d=1.5' });
+  const record = await recordOf({ labels, annotations: null });
+  expect(record).toMatchObject({ title: 'a=true, b=9007199254740992, d=1.5' });
+  for (const name of ['description', 'annotations']) expect(record).not.toHaveProperty(name);
 });
 
 it.each<keyof IngestQueue>(['send', 'refuse'])(
   'a queue whose %s fails makes the call 503 with Retry-After',
   async (failing) => {
-    const { answer } = await notify({ alerts: [ALERT, null] }, failing);
+    const { answer } = await notify({ alerts: [ALERT, null] }, { failing });
     expect([answer.status, answer.headers['Retry-After']]).toEqual([503, '1']);
   },
 );

@@ -65,7 +65,7 @@ it.each<[form: string, body: string, headers?: Record<string, string>]>([
   ['an object with records', ` {"x":{"records":[1]}, "records":[0],"\\u0072ecords" : [ A , B ], "y":"\\"],"} `],
   ['an array', '\r\n[A,\n\tB]'],
   ['a record a line', '\ufeffA\r\n\n \nB\n', NDJSON],
-  ...['Application/X-NDJSON', 'application/ndjson', 'application/jsonl; charset=utf-8'].map(
+  ...['Application/X-NDJSON', 'application/ndjson', 'application/JSONL; charset=utf-8'].map(
     (type): [string, string, Record<string, string>] => [`one of ${type}`, 'A\nB', { 'Content-Type': type }],
   ),
 ])('the body may be %s', async (_form, body, headers) => {
@@ -187,7 +187,7 @@ it.each<[what: string, body: string, headers: Record<string, string>, code: stri
     '{}',
     { 'Content-Type': 'text/plain' },
     'InvalidContentType',
-    /application\/json or application\/x-ndjson/,
+    /application\/json, .*jsonl or application\/x-ndjson/,
   ],
 ])('a body that is refused as a whole leaves nothing: %s', async (_what, body, headers, code, message) =>
   expect(await sendBody(body, headers)).toMatchObject({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { idempotencyKeyOf } from '../../../lib/http/call.ts';
 import type { ApiEvent } from '../../../lib/http/operation.ts';
+import { idempotencyKeyOf } from '../../../lib/http/parameters.ts';
 
 const keyOf = (headers: object | null, multiValueHeaders: object | null = null) =>
   idempotencyKeyOf({ headers, multiValueHeaders } as ApiEvent);

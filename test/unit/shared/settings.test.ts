@@ -9,15 +9,16 @@ const DEFAULTS = {
     serviceMapEnabled: true,
     writesFrozen: false,
     standby: false,
+    regionDigit: 0,
     quiet: false,
   },
-  ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 60_000, endedAlertDays: 400 },
+  ...{ feedItemsPer3Seconds: 20_000, feedItemsPerMinute: 60_000, endedAlertDays: 400, alertSilenceSeconds: 86_400 },
 };
 
 it('the settings have the values of the environment, and defaults for what is absent or empty', () => {
   const empty = { DYNAMODB_ENDPOINT: '', MAX_BODY_BYTES: '', SERVICEMAP_ENABLED: '' };
   for (const env of [{}, empty]) expect(read(env)).toEqual(DEFAULTS);
-  const limits = { FEED_ITEMS_PER_3_SECONDS: '5', FEED_ITEMS_PER_MINUTE: '6' };
+  const limits = { FEED_ITEMS_PER_3_SECONDS: '5', FEED_ITEMS_PER_MINUTE: '6', ALERT_SILENCE_SECONDS: '0' };
   const env = { DYNAMODB_ENDPOINT: 'http://localhost:8000', METRICS_NAMESPACE: 'Service/Stage', ...limits };
   expect(
     read({
@@ -31,7 +32,7 @@ it('the settings have the values of the environment, and defaults for what is ab
   ).toEqual({
     ...{ tableName: 't', dynamodbEndpoint: env.DYNAMODB_ENDPOINT, metricsNamespace: env.METRICS_NAMESPACE },
     ...{ maxBodyBytes: 2_048, serviceMapEnabled: false, writesFrozen: true, standby: true, quiet: true },
-    ...{ feedItemsPer3Seconds: 5, feedItemsPerMinute: 6, endedAlertDays: 400 },
+    ...{ feedItemsPer3Seconds: 5, feedItemsPerMinute: 6, endedAlertDays: 400, alertSilenceSeconds: 0, regionDigit: 0 },
   });
 });
 

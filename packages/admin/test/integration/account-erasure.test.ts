@@ -197,27 +197,44 @@ describe('account erase', () => {
     expect(erasures.map(({ result }: { result: string }) => result)).toEqual(['failed', 'done']);
   });
 
-  it('refuses records that arrive later, and keeps nothing of their text: of good ones, bad ones, and ones that are no JSON', async () => {
+  it('drops records that arrive later, good, bad, and no JSON, by the account that the feed reads, and keeps those of others', async () => {
     const { table, admin } = await newWorld([OWN, OTHER]);
     await erase(admin);
     const before = sorted(await allRows(table));
     const ingest = ingestOver(table);
     const good = { kind: 'member', account_id: OWN, member_id: 1, name: NAME };
     const others = { ...good, account_id: OTHER, kind: 'unheard of', name: 'of another' };
-    const bodies = [
-      [good, { ...good, kind: 'unheard of' }, others].map((line) => JSON.stringify(line)).join('\n'),
-      `{"account_id": ${OWN}, "name": "${NAME}`,
-      `${JSON.stringify(good)}\n`.repeat(1_001),
+    const bad = { ...good, kind: 'unheard of' };
+    const many = (line: object) => `${JSON.stringify(line)}\n`.repeat(1_000);
+    const nested = JSON.stringify({ ...others, labels: { account_id: OWN } });
+    const mixed = `${many(others)}${JSON.stringify(good)}`;
+    const cut = `{"account_id":${OWN},`;
+    await ingest.deliver([
+      [good, bad, others].map((line) => JSON.stringify(line)).join('\n'),
+      `${many(good)}${JSON.stringify(good)}`,
       JSON.stringify({ account_id: OWN, from: '/feed/records', text: NAME }),
-    ];
-    expect((await ingest.deliver(bodies)).batchItemFailures).toEqual([]);
-    expect(ingest.refused.map(({ body }) => body)).toEqual([JSON.stringify(others)]);
+      `{"kind":"${NAME}","\\u0061ccount_id":4200e-2}`,
+      JSON.stringify({ ...bad, labels: { account_id: OTHER } }),
+      nested,
+      mixed,
+      cut,
+    ]);
+    const kept = [JSON.stringify(others), nested, mixed, cut];
+    expect(ingest.refused.map(({ body }) => body)).toEqual(kept);
+    await ingest.deliver(
+      [`{"name": "${NAME}`, `{"account_id":${OTHER},"x":"${NAME}`, JSON.stringify(bad)],
+      1,
+      60_000,
+      OWN,
+    );
+    await ingest.deliver([JSON.stringify(bad)], 1, 60_000, OTHER);
+    expect(ingest.refused).toHaveLength(kept.length);
     expect(JSON.stringify(ingest.deps.log.lines)).not.toContain(NAME);
     expect(ingest.deps.log.lines).toContainEqual({
       ...{ level: 'warn', message: 'records of an erased account dropped' },
       fields: { account_id: String(OWN), records: 1 },
     });
-    expect(ingest.counts()).toEqual({ records: 0, late: 0, refused: 6, failed: 0 });
+    expect(ingest.counts()).toEqual({ records: 0, late: 0, refused: 14, failed: 0 });
     expect(sorted(await allRows(table))).toEqual(before);
   });
 
@@ -271,12 +288,33 @@ it('looks once more after it has deleted rows, and deletes what was written mean
   expect([scans, kindsOf(of(OWN, await allRows(table)))]).toEqual([3, ['account', 'audit', 'audit']]);
 });
 
-it('an import that began before the erasure writes no further row', async () => {
-  const { table, admin } = await newWorld([OWN]);
+const INCIDENTS = ['1', '2'].map((digit) => digit.repeat(24));
+
+it.each<[command: string, at: string, said: string, stdin?: string]>([
+  // After the file was checked, the findings or the alert were read, and before the first row is written.
+  ['import -', 'PutItem', 'Account 42 was erased', lines(itemLine(OWN))],
+  ['repair --account 42 --write', 'PutItem', '0 of 1 finding repaired'],
+  ['alert close k --account 42', 'PutItem', 'Account 42 was erased'],
+  [`merge undo ${INCIDENTS[1]} SEQUENCE --account 42`, 'TransactWriteItems', 'Account 42 was erased'],
+])('%s that began before the erasure writes no further row', async (command, at, said, stdin = '') => {
+  const table = await newTable();
+  const admin = adminOf(table);
+  const alert = { kind: 'alert', account_id: OWN, title: NAME };
+  const data = lines(
+    accountLine(OWN),
+    ...INCIDENTS.map((incident_id) => ({ kind: 'incident', account_id: OWN, incident_id, title: NAME })),
+    { ...alert, alert_id: ID, incident_id: INCIDENTS[0] },
+    { ...alert, alert_key: 'k', alert_status: 'Critical' },
+  );
+  expect(await admin('import -', { stdin: data })).toMatchObject({ exitCode: 0 });
+  await admin(`merge alerts ${INCIDENTS[1]} ${ID} --account ${OWN}`);
+  const [pointer] = (await allRows(table)).filter((row) => parseKey(row)?.kind === 'logPointer');
+  const { pk, sk } = pointer ?? expect.unreachable('there was a merge');
+  if (command.startsWith('repair'))
+    await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
   let isErased = false;
   const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
-    // After the file was checked, and before the first row is written.
-    if (!isErased && action === 'PutItem') {
+    if (!isErased && action === at) {
       isErased = true;
       await erase(admin);
     }
@@ -284,10 +322,9 @@ it('an import that began before the erasure writes no further row', async () => 
     reply.writeHead(status, headers).end(body);
   });
   onTestFinished(proxy.close);
-  const importing = adminOf(table, proxy.endpoint);
-  const result = await importing('import -', { stdin: lines(itemLine(OWN)) });
-  expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining('Account 42 was erased') });
-  expect(kindsOf(of(OWN, await allRows(table)))).not.toContain('workItem');
+  const result = await adminOf(table, proxy.endpoint)(command.replace('SEQUENCE', String(Number(sk))), { stdin });
+  expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining(said) });
+  expect(new Set(kindsOf(of(OWN, await allRows(table))))).toEqual(new Set(['account', 'audit']));
 });
 
 it('what writes for long looks every 30 s whether the account is erased', async () => {

@@ -49,6 +49,7 @@ const CONTENT = {
   title: 'Disk 7 is full',
   description: 'It has 3 GB left',
   labels: { instance: 'db-7', team: 'storage' },
+  annotations: { note: 'Ask https://a', runbook_url: 'HTTPS://wiki.example.com/disk', script: 'javascript:alert(1)' },
   source_url: 'https://grafana.example.com/d/1',
 };
 
@@ -108,14 +109,20 @@ describe('open alerts', async () => {
     const page = await sender.page(`alert/${critical}`);
     const facts = `status Critical account id \\d+ alert id ${critical} Copy alert key disk Copy .*description It has 3 GB left source url ${CONTENT.source_url} start time .* 30 minutes ago .*incident Storage ${incident} .*last time .* close .*alert close ${critical} --account \\d+ --table t`;
     expect(page).toMatch(new RegExp(facts));
-    expect(page).toMatch(/Labels instance db-7 team storage/);
-    expect(await sender.html(`alert/${critical}`)).toContain(`<a href="${CONTENT.source_url}">`);
+    expect(page).toMatch(
+      /Labels instance db-7 team storage Annotations note Ask https:\/\/a runbook_url HTTPS:\S+ script /,
+    );
+    const html = await sender.html(`alert/${critical}`);
+    for (const url of [CONTENT.source_url, CONTENT.annotations.runbook_url])
+      expect(html).toContain(`<a href="${url}">`);
+    expect(html).not.toMatch(/<a href="(javascript|Ask)/);
     expect(await sender.page(`alert/${ended}`)).toMatch(
       /^(?!.*alert close).*status ended .*end time [:\d]+ UTC 10 minutes ago/,
     );
     for (const name of ['disk', critical, critical.toUpperCase()])
       expect(await sender.json(`alert show ${name}`)).toMatchObject({ alert_id: critical, ...CONTENT, end_time: 0 });
     const { out } = await sender.run('alert show disk');
+    expect(out).toMatch(/runbook_url=HTTPS:/);
     expect(out).toMatch(/start time +[-\d]+ [:\d]+ UTC\n.*end time +open\n.*incident +\w{24} Storage\n/s);
   });
 
@@ -213,7 +220,9 @@ describe('alert close', () => {
     expect((await keysOf()).sort()).toEqual(['other', 'p b', 'p us']);
     await sender.send('p us', 'Critical', -4);
     expect(await close('--key-prefix', 'p ')).toMatchObject({
-      out: '1 alert closed. 1 stay open: they have later records.\n',
+      out: expect.stringMatching(
+        /^\w{24} p us \(stays open\)\n\w{24} p b\n1 alert closed\. 1 stay open: they have later records\.\n$/,
+      ),
     });
     expect((await keysOf()).sort()).toEqual(['other', 'p us']);
   });

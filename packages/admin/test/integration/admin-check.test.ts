@@ -6,7 +6,7 @@ import { orderOf, orderOfTime } from '../../../../lib/model/order.ts';
 import { mergeAlerts } from '../../../../lib/operations/merge-alerts/schema.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { EXISTS, set } from '../../../../lib/table/expression.ts';
-import { type Key, keys, ofKind } from '../../../../lib/table/keys.ts';
+import { type Key, keys, ofKind, parseKey } from '../../../../lib/table/keys.ts';
 import { updateRow } from '../../../../lib/table/write.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { aroundCalls } from '../../../../test/support/faults.ts';
@@ -24,6 +24,7 @@ import {
 } from '../../../../test/support/service.ts';
 import { changeAccount, readAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
+import { deleteRows, endErasure, markErased } from '../../accounts/erase-account.ts';
 import { checkAccount, checkTable } from '../../check/check.ts';
 import type { Finding, FindingKind } from '../../check/finding.ts';
 import { repair } from '../../check/repair.ts';
@@ -74,6 +75,18 @@ const alertsOfKey = async (table: Table, account: number) =>
     .sort((a, b) => Buffer.compare(a.key_order as Uint8Array, b.key_order as Uint8Array));
 type Break = (account: Awaited<ReturnType<typeof merged>>) => Promise<unknown>;
 
+/** As when a row arrives from a lost region after the account was erased. */
+const arriveLate =
+  (keyOf: (account: number) => Key): Break =>
+  async ({ table, account, put }) => {
+    const { signal } = new AbortController();
+    await markErased(table, account, 1, []);
+    await deleteRows(table, account, signal);
+    await endErasure(table, account, 1, []);
+    expect(await kindsIn(table)).toEqual(new Set());
+    await put(keyOf(account), { merge_id: 'm' });
+  };
+
 /** Changes of an account that cause a finding that only a record or an import ends. */
 const AWAITED: [FindingKind, Break][] = [
   ['alert_incident_missing', ({ tenant }) => tenant.alerts(1, objectId())],
@@ -81,6 +94,9 @@ const AWAITED: [FindingKind, Break][] = [
   ['entry_incident_missing', ({ remove, account, to }) => remove(keys.incident(account, to))],
   ['entry_alert_missing', ({ remove, alertKey }) => remove(alertKey)],
   ['erasure_unfinished', ({ change, account }) => change(keys.account(account), { erased_at_ms: 1 })],
+  ['erasure_unfinished', arriveLate((account) => keys.alert(account, objectId()))],
+  ['erasure_unfinished', arriveLate((account) => keys.workItem(account, 'w'))],
+  ['erasure_unfinished', arriveLate((account) => keys.historyEntry(account, objectId(), 5))],
 ];
 
 const ONLY_FOUND = [
@@ -110,6 +126,13 @@ const BROKEN: Record<Exclude<FindingKind, (typeof ONLY_FOUND)[number]>, Break> =
       read_since: { last: 0, entries: 0 },
       other_ids: new Uint8Array(20 * 12),
     }),
+  merged_in_two_regions: async (broken) => {
+    const { change, account, tenant, from, to, large } = broken;
+    const [{ sequence }] = await tenant.history(to);
+    await change(keys.historyEntry(account, to, sequence), { region: 1 });
+    await change(keys.historyEntry(account, from, large), { region: 2 });
+    await BROKEN.entry_origins_outdated(broken);
+  },
   entry_not_applied: ({ change, account, to }) =>
     change(keys.incident(account, to), {
       ...{ title: 'Checkout is down', title_order: undefined, title_by: undefined, feed_title: undefined },
@@ -202,6 +225,18 @@ describe('admin check and admin repair', () => {
     expect(kindsOf(merges.fixed)).toEqual(['alert_misplaced', 'log_entry_missing']);
     expect(kindsOf(merges.left)).toEqual(['alert_incident_missing']);
     expect(await kindsIn(table)).toEqual(new Set(['alert_incident_missing']));
+  });
+
+  it('repair once more when entries arrive of which there was none before', async () => {
+    const { table, account, put, remove } = await merged();
+    const log = [...(await snapshot(table, account)).values()].filter((row) =>
+      ['historyEntry', 'logPointer', 'logHead'].includes(String(parseKey(row)?.kind)),
+    );
+    for (const row of log) await remove(row);
+    await repairMerges(table, Date.now());
+    for (const { pk, sk, ...row } of log) if (pk !== keys.logHead(account).pk) await put({ pk, sk }, row);
+    await repairMerges(table, Date.now());
+    expect(await kindsIn(table)).toEqual(new Set());
   });
 
   it('of accounts leave merges alone, whose entries may not have arrived', async () => {

@@ -111,8 +111,9 @@ describe('text that others have written', () => {
     const open = {
       ...{ alert_id: openId, alert_key: HOSTILE, title: HOSTILE, description: HOSTILE, labels: { [HOSTILE]: HOSTILE } },
       ...{ source_url: `javascript:${HOSTILE}`, alert_severity: 'Critical', incident_id: incident },
+      annotations: { [HOSTILE]: `https://${HOSTILE}`, url: `javascript:${HOSTILE}` },
       ...alertIndex.entry(account, { alert_id: openId, alert_severity: 'Critical', started_at_ms: NOW }),
-      key_order: Uint8Array.of(1),
+      key_order: new Uint8Array(24),
     };
     const command = { by: HOSTILE, command: HOSTILE, target: HOSTILE, detail: HOSTILE };
     const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, deleted_at_ms: NOW, deleted_by: HOSTILE };
@@ -138,7 +139,7 @@ describe('text that others have written', () => {
       [`/${account}/incident/${incident}`, 5],
       [`/${account}/alert/${alert}`, 4],
       [`/${account}/alerts`, 6],
-      [`/${account}/alert/${openId}`, 8],
+      [`/${account}/alert/${openId}`, 11],
       [`/${account}/account`, 6],
       [`/${account}/work-items`, 5],
       [`/find?id=${encoded}`, 5],

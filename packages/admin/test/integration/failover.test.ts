@@ -1,11 +1,12 @@
 /** A region fails while changes of it are under way: the failover to a standby, what arrives late, and the way back. */
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
+import { SQS } from '@aws-sdk/client-sqs';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
+import { LOCAL_CREDENTIALS } from '../../../../lib/aws/sqs.ts';
 import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
-import { readLogHead } from '../../../../lib/operations/merge-alerts/log-head.ts';
 import { type Key, keys } from '../../../../lib/table/keys.ts';
 import { getRow } from '../../../../lib/table/read.ts';
 import { mergesOf } from '../../../../test/integration/merge-alerts/merging.ts';
@@ -16,14 +17,16 @@ import { relayed } from '../../../../test/support/events.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { everythingIn, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { createQueues } from '../../../local/queues.ts';
 import { streamRecord } from '../../relay/stream-record.ts';
 import { timeText } from '../../text/printable.ts';
+import { isGatewayAllowed, startAsOperator } from '../support/as-operator.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { createReplica, createReplication, type Replica, streamOfReplica } from '../support/replicas.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
-type Stack = { outputs?: Record<string, string>; parameters: { Standby: string } };
+type Stack = { outputs?: Record<string, string>; parameters: { Standby: string }; status?: string };
 const first: Stack = { parameters: { Standby: 'false' } };
 const second: Stack = { parameters: { Standby: 'true' } };
 const aws = await enterFakeAws({
@@ -44,23 +47,37 @@ const inSecond = (args: string, options?: AdminOptions) =>
   );
 const FAILOVER = 'failover --from eu-west-1 --from-stack IncidentMonitoringRum';
 
+/** The queues of a region's feed, which nobody reads. */
+async function serveFeed() {
+  let queues: ReturnType<typeof createQueues> | undefined;
+  const url = await serve((request, response) => void queues?.answer(request, response));
+  queues = createQueues(
+    ['Feed', 'FeedRefused'].map((queue) => ({ name: queue, attributes: {} })),
+    Number(new URL(url).port),
+  );
+  return { FeedUrl: queues.url('Feed'), FeedRefusedUrl: queues.url('FeedRefused') };
+}
+
 /** Two regions, with changes in the first of which a part has arrived in the second: a small and a large merge, a suspension, a deletion. */
 async function newWorld(part: number) {
   const name = `test-${randomUUID()}`;
   const west = await createReplica(name, 'eu-west-1');
   const central = await createReplica(name, 'eu-central-1');
   const { readStreams, replicate } = createReplication([west, central], seededRandom(SEED + part));
-  const outputs = { TableName: name, AccountPlanId: 'plan', FeedUrl: `${aws.url}/1/Feed` };
-  Object.assign(first, { outputs, parameters: { Standby: 'false' } });
-  Object.assign(second, { outputs, parameters: { Standby: 'true' } });
-  aws.setQueue({ ApproximateNumberOfMessages: '3' });
+  const outputsOf = async (RegionDigit: string) => ({
+    ...{ TableName: name, AccountPlanId: 'plan', RegionDigit },
+    ...(await serveFeed()),
+  });
+  const [outputs, ofSecond] = [await outputsOf('1'), await outputsOf('2')];
+  Object.assign(first, { outputs, parameters: { Standby: 'false' }, status: undefined });
+  Object.assign(second, { outputs: ofSecond, parameters: { Standby: 'true' } });
 
   const tenant = await newAccount(west.table);
   const { account } = tenant;
   const incidents = [await tenant.incident({ title: 'one' }), await tenant.incident({ title: 'two' })];
   const [one = '', two = ''] = incidents;
   const alerts = await tenant.alerts(6, one);
-  const merges = mergesOf(west.table, tenant, incidents);
+  const merges = mergesOf(west.table, tenant, incidents, { regionDigit: 1 });
   expect((await inFirst('account create 77 --name Suspended')).exitCode).toBe(0);
   const key = (await inFirst('app-key issue --account 77')).out.trim();
   expect(key).not.toBe('');
@@ -77,9 +94,9 @@ async function newWorld(part: number) {
   await put(west.table, keys.workItem(account, 'w'), { work_item_id: 'w', version: 2, deleted_at_ms: Date.now() });
   await replicate(part);
   /** Merges in the second region. */
-  const again = mergesOf(central.table, tenant, incidents);
+  const again = mergesOf(central.table, tenant, incidents, { regionDigit: 2 });
   return {
-    ...{ west, central, outputs, readStreams, replicate, account, incidents, alerts, merges, again },
+    ...{ west, central, outputs, ofSecond, readStreams, replicate, account, incidents, alerts, merges, again },
     appKey: key,
   };
 }
@@ -89,15 +106,23 @@ const letIn = ({ table }: Replica, appKey: string) => createAppKeys(testDeps(tab
 
 it(`a region is lost when a third of its last changes has arrived, and comes back (SEED=${SEED})`, async () => {
   const world = await newWorld(0.3);
-  const { west, central, outputs, readStreams, replicate, account, alerts, merges, again, appKey } = world;
-  const [one = ''] = world.incidents;
+  const { west, central, outputs, readStreams, replicate, account, merges, again, appKey } = world;
   expect(await inSecond(FAILOVER)).toMatchObject({
     exitCode: 1,
     err: expect.stringContaining(
       'AWS_REGION=eu-west-1 npx cdk deploy -c stackName=IncidentMonitoringRum --parameters Standby=true',
     ),
   });
+  // Not fenced before its deployment has ended, and its functions say so.
+  const whyNot = async () => /^eu-west-1 .*?(?=\. )/m.exec((await inSecond(FAILOVER)).err)?.[0];
   first.parameters.Standby = 'true';
+  first.status = 'UPDATE_IN_PROGRESS';
+  expect(await whyNot()).toBe('eu-west-1 is not fenced yet: the deployment of its stack has not ended');
+  first.status = 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS';
+  const Url = await serve((_request, response) => void response.end('{"data":{"standby":false}}'));
+  first.outputs = { ...outputs, Url };
+  expect(await whyNot()).toBe(`eu-west-1 still writes: ${Url} answers so`);
+  first.outputs = outputs;
   const unarrived = await inSecond(FAILOVER);
   expect(unarrived).toMatchObject({
     exitCode: 1,
@@ -106,11 +131,13 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
   const arrived = (await again.entries()).map(({ entry }) => entry.request_id);
   for (const { entry } of await merges.entries())
     expect(unarrived.out.includes(`request_id ${entry.request_id}`)).toBe(!arrived.includes(entry.request_id));
-  expect(unarrived.out).toContain('Messages in its FeedUrl: 3.');
 
   delete first.outputs;
   const silent = await inSecond(FAILOVER);
-  expect(silent).toMatchObject({ exitCode: 1, err: expect.stringContaining('eu-west-1 does not answer: ') });
+  expect(silent).toMatchObject({
+    exitCode: 1,
+    err: expect.stringMatching(/^eu-west-1 does not answer: .*Until it is fenced, it may go on writing: /m),
+  });
   const before = await everythingIn(central.table);
   const rehearsal = await inSecond(`${FAILOVER} --dry-run`);
   expect(rehearsal).toMatchObject({ exitCode: 0, err: expect.stringContaining('Reading them took') });
@@ -119,7 +146,7 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
 
   // The operator stops it before its last step, and runs it again.
   const stop = new AbortController();
-  const onErr = (text: string) => text.includes('Step: gateway keys') && stop.abort();
+  const onErr = (text: string) => text.includes('Step: accounts and keys') && stop.abort();
   expect(await inSecond(`${FAILOVER} --accept-loss`, { signal: stop.signal, onErr })).toMatchObject({ exitCode: 130 });
   const ready = await inSecond(`${FAILOVER} --accept-loss`);
   expect(ready).toMatchObject({
@@ -129,12 +156,6 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
   expect((await inSecond('account unsuspend 77')).err).toContain('This stack is a standby');
   second.parameters.Standby = 'false';
   expect(await check()).toEqual([]);
-
-  // Merges of the region that serves now come after all of the other.
-  const { last } = await readLogHead(west.table, account);
-  await again.merge({ alert_ids: alerts.slice(3), incident_id: one });
-  const newest = Math.max(...(await again.entries()).map(({ entry }) => entry.sequence));
-  expect(newest).toBeGreaterThan(last);
 
   // The failed region comes back with what it had not sent.
   await readStreams();
@@ -146,7 +167,7 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
   expect(await letIn(central, appKey)).toBeUndefined();
   const audit = JSON.parse((await inSecond('audit --account 77 --json')).out) as { command: string; target: string }[];
   expect(new Set(audit.flatMap(({ command, target }) => (command === 'failover' ? [target] : [])))).toEqual(
-    new Set(['accounts and keys', 'gateway keys', 'order of merges', 'merges']),
+    new Set(['accounts and keys', 'merges', 'gateway keys']),
   );
 
   // Each region's relay makes of a change the same event, by its id.
@@ -158,6 +179,39 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
   );
   for (const [change, told] of changes)
     expect([change, new Set(told.map(({ detail }) => detail.id)).size]).toEqual([change, 1]);
+});
+
+it('both regions write: no two merges have one sequence, and the failover names those that share alerts', async () => {
+  const { outputs, replicate, readStreams, account, incidents, alerts, merges, again } = await newWorld(0);
+  const [one = '', two = ''] = incidents;
+  delete first.outputs;
+  await inSecond(`${FAILOVER} --accept-loss`);
+  second.parameters.Standby = 'false';
+  await readStreams();
+  // The clocks of both show the same time, after all earlier merges.
+  const now = () => Date.now() - (Date.now() % 3_600_000) + 7_200_000;
+  const [shared = '', other = ''] = alerts.slice(4);
+  await again.merge({ alert_ids: [shared], incident_id: two }, { now });
+  await merges.merge({ alert_ids: [other], incident_id: one }, { now });
+  await merges.merge({ alert_ids: [shared], incident_id: one }, { now });
+  await readStreams();
+  await replicate();
+  const entries = await again.entries();
+  const sequences = entries.map(({ entry }) => entry.sequence);
+  expect(new Set(sequences).size).toBe(sequences.length);
+  expect(sequences.map((sequence) => sequence % 10).slice(1)).toEqual([1, 1, 1, 2, 1]);
+
+  // It returns without having been fenced.
+  first.outputs = outputs;
+  expect((await inSecond(FAILOVER)).err).toMatch(/^eu-west-1 still writes\./m);
+  first.parameters.Standby = 'true';
+  const { exitCode, out } = await inSecond(FAILOVER);
+  const before = entries.find(({ entry }) => entry.request_id === 'large-one')?.entry.sequence;
+  expect(exitCode).toBe(0);
+  expect(out).toContain(
+    `Merged in two regions: account ${account}, entry ${sequences.at(-2)} of incident ${two}: region 1 moved alert ${shared} by entry ${before} of incident ${two}, and region 2 did not know`,
+  );
+  expect(await check()).toEqual([]);
 });
 
 it('a failover lists what has not arrived, each kind of change, and refuses what is no other region', async () => {
@@ -194,22 +248,32 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
 
   const here = await inSecond('failover --from eu-central-1');
   expect(here).toMatchObject({ exitCode: 2, err: expect.stringContaining('must be the other region') });
+  first.outputs = { ...outputs, RegionDigit: '2' };
+  const digits = 'Give the stacks in eu-central-1 and eu-west-1 different values of the setting regionDigit';
+  expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 1, err: expect.stringContaining(digits) });
   first.outputs = { ...outputs, TableName: 'Another' };
   expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 2, err: expect.stringContaining('not replicas of one') });
 });
 
 it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${SEED})`, async () => {
-  const { west, central, replicate, appKey } = await newWorld(0.6);
+  const { west, central, replicate, appKey, outputs, ofSecond } = await newWorld(0.6);
+  const clientOf = (endpoint: string) => new SQS({ endpoint, region: 'local', credentials: LOCAL_CREDENTIALS });
+  const waiting = ['{"kind":"host"}', '{"at_ms":5}\n{"a":"1\\n"}\nnonsense', '{\n"kind": "host"}', '[1]\n\n{}'];
+  for (const MessageBody of waiting)
+    await clientOf(outputs.FeedUrl).sendMessage({ QueueUrl: outputs.FeedUrl, MessageBody, MessageGroupId: '77' });
   const deploy = await serve(async (request, response) => {
     const [region = '', standby = ''] = (await textOf(request)).split(' ');
-    const stack = region === 'eu-west-1' ? first : second;
-    // The first region's last changes arrive late, and all of the second once it is fenced.
-    if (stack === second && standby === 'true') await replicate();
-    stack.parameters.Standby = standby;
+    (region === 'eu-west-1' ? first : second).parameters.Standby = standby;
     response.end();
   });
   const [, section = ''] = /## Fail over to another region\n(.*?)\n## /s.exec(documentOf('docs/operate.md')) ?? [];
   const steps = stepsOf(section);
+  // With the rights of OperatorPolicyArn, and no others, in a region whose plan has no keys yet.
+  aws.resetGateway();
+  aws.gateway.isAllowed = isGatewayAllowed;
+  const asOperator = await startAsOperator(dynamodbEndpoint());
+  onTestFinished(asOperator.close);
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', new Endpoint(asOperator.endpoint).url);
   const { printed, exitCode } = await walk(steps, {
     adapt: (script) =>
       `curl_deploy() { command curl -sS ${deploy} --data "$AWS_REGION $1"; }\n${script}`
@@ -224,10 +288,45 @@ it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${
   for (const [index, { output }] of steps.entries())
     if (output) expect(steady(printed[index] ?? '')).toContain(steady(output));
   expect(printed[0]).toContain('Reading them took');
+  // Nothing that waited in the fenced region is lost or dated anew.
+  expect(printed[1]).toContain(`${waiting.length} messages moved.`);
+  const { Messages = [] } = await clientOf(ofSecond.FeedUrl).receiveMessage({
+    QueueUrl: ofSecond.FeedUrl,
+    MaxNumberOfMessages: 10,
+    VisibilityTimeout: 1,
+    MessageSystemAttributeNames: ['MessageGroupId'],
+  });
+  expect(Messages.map(({ Body = '' }) => Body.replaceAll(/"at_ms":1\d{12}/g, '"at_ms":SENT')).sort()).toEqual(
+    [
+      '{"at_ms":SENT,"kind":"host"}',
+      '{"at_ms":5}\n{"at_ms":SENT,"a":"1\\n"}\nnonsense',
+      '{"at_ms":SENT,\n"kind": "host"}',
+      '[1]\n\n{}',
+    ].sort(),
+  );
+  expect(new Set(Messages.map(({ Attributes }) => Attributes?.MessageGroupId))).toEqual(new Set(['77']));
   expect(printed[1]).toMatch(/Not arrived from eu-west-1: \d changes?\./);
   expect(printed[2]).toContain('stackName=IncidentMonitoringRumStandby --parameters Standby=false');
-  expect(printed.at(4)).not.toMatch(/lost|not arrived/i);
-  expect(printed.at(4)).toMatch(/The failover is complete\.\s*$/);
+  const commands = JSON.parse((await inSecond('audit --account 77 --json')).out) as { command: string }[];
+  expect(commands.map(({ command }) => command)).toContain('feed move');
+  const { gateway_key } = await stored(central.table, keys.account(77));
+  expect(aws.gateway.keys.map(({ value }) => value)).toContain(gateway_key);
+  expect(printed.join()).not.toContain('Gateway keys are left out');
+  expect(printed[3]).toMatch(/The failover is complete\.\s*$/);
+
+  // The way back.
+  second.parameters.Standby = 'true';
+  const FAILBACK = 'failover --from eu-central-1 --from-stack IncidentMonitoringRumStandby';
+  const waits = 'Messages in the feed of eu-central-1: 4. Move them by `feed move`';
+  await replicate();
+  expect((await inFirst(FAILBACK)).err).toContain(waits);
+  await inFirst(FAILBACK.replace('failover', 'feed move'));
+  for (const standby of ['true', 'false']) {
+    first.parameters.Standby = standby;
+    const { exitCode, out } = await inFirst(FAILBACK);
+    expect([exitCode, out]).toEqual([0, expect.stringMatching(standby === 'true' ? 'is ready' : 'is complete')]);
+    expect(out).not.toMatch(/lost|not arrived/i);
+  }
   await replicate();
   expect(await everythingIn(central.table)).toBe(await everythingIn(west.table));
   for (const region of [west, central]) expect(await letIn(region, appKey)).toBeUndefined();

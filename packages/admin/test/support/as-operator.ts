@@ -10,12 +10,12 @@ interface Statement {
   Condition?: Record<string, Record<string, string[] | string>>;
 }
 
-/** The statements of the policy that concern the table. */
-function statements(): Statement[] {
+/** The statements of the policy about a service. */
+function statements(service: string): Statement[] {
   const policies = Object.entries(resourcesOf(inject('template'), 'AWS::IAM::ManagedPolicy'));
   const [, policy] = policies.find(([id]) => id.startsWith('Operator')) ?? [];
   const all: Statement[] = policy?.Properties.PolicyDocument.Statement;
-  return all.filter(({ Action }) => [Action].flat().some((action) => action.startsWith('dynamodb:')));
+  return all.filter(({ Action }) => [Action].flat().some((action) => action.startsWith(`${service}:`)));
 }
 
 const isLike = (text: string, pattern: string) =>
@@ -43,7 +43,7 @@ function concerns({ Action, Resource, Condition = {} }: Statement, { action, lea
 }
 
 const effectsOf = (request: Request) =>
-  statements()
+  statements('dynamodb')
     .filter((statement) => concerns(statement, request))
     .map(({ Effect }) => Effect);
 
@@ -55,6 +55,17 @@ export const isAllowed = (action: string, leadingKey?: string, index?: string) =
   const effects = effectsOf({ action, leadingKey, index });
   return effects.includes('Allow') && !effects.includes('Deny');
 };
+
+/** Whether the policy allows a call to API Gateway, as of the usage plan `plan`. */
+export const isGatewayAllowed = (method: string, path: string) =>
+  statements('apigateway').some(({ Action, Resource }) => {
+    const paths = JSON.stringify(Resource)
+      .replaceAll(/",\{"Ref":"\w*AccountPlan\w*"\},"/g, 'plan')
+      .matchAll(/::(\/[^"]*)"/g);
+    return (
+      [Action].flat().includes(`apigateway:${method}`) && [...paths].some(([, pattern = '']) => isLike(path, pattern))
+    );
+  });
 
 type Keyed = { Key?: { pk: { S: string } }; Item?: { pk: { S: string } }; IndexName?: string };
 

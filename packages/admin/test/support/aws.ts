@@ -36,8 +36,9 @@ export async function enterFakeAws(stack: {
   parameters?: Record<string, string>;
   /** By default those of the synthesized template. */
   resources?: Template['Resources'];
+  status?: string;
   /** Other stacks, by their names. Those without outputs do not exist. */
-  others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string> }>;
+  others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string>; status?: string }>;
 }) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
@@ -46,6 +47,7 @@ export async function enterFakeAws(stack: {
     calls: [] as string[],
     /** Error names to answer the next writes with, before they are applied. */
     failures: [] as string[],
+    isAllowed: (_method: string, _path: string) => true,
     /** Of reads of keys. */
     readFailures: [] as string[],
   };
@@ -129,7 +131,8 @@ export async function enterFakeAws(stack: {
     };
     gateway.calls.push(`${request.method} ${pathname}`);
     const failure = (request.method === 'GET' ? gateway.readFailures : gateway.failures).shift();
-    if (failure) refuse(409, failure);
+    if (!gateway.isAllowed(String(request.method), pathname)) refuse(403, 'AccessDeniedException');
+    else if (failure) refuse(409, failure);
     else routes[`${request.method} ${collection}`]?.();
   }
 
@@ -173,7 +176,8 @@ export async function enterFakeAws(stack: {
       ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
     );
     const lists = `<Outputs>${outputs.join('')}</Outputs><Parameters>${parameters.join('')}</Parameters>`;
-    const member = `<member><StackName>${name}</StackName>${lists}</member>`;
+    const status = (name === stack.name ? stack : stack.others?.[name ?? ''])?.status ?? 'UPDATE_COMPLETE';
+    const member = `<member><StackName>${name}</StackName><StackStatus>${status}</StackStatus>${lists}</member>`;
     return xml(200, xmlOf('DescribeStacks', `<Stacks>${member}</Stacks>`));
   }
 

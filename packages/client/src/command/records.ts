@@ -1,10 +1,10 @@
 import { accessSync, constants, createReadStream, statSync } from 'node:fs';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { InvalidParameterError, ServiceError } from '../client-errors.ts';
+import { ServiceError } from '../client-errors.ts';
 import { jsonText } from '../json.ts';
 import { createTransport, type Transport } from '../transport.ts';
-import { type FeedResult, PATHS } from '../types.ts';
+import { type FeedResult, PATHS, type RefusedItem } from '../types.ts';
 import { clientOptions } from './connect.ts';
 import { EXIT } from './exit-codes.ts';
 import {
@@ -99,29 +99,22 @@ async function send(transport: Transport, batch: Batch, signal: AbortSignal): Pr
   const unsent = { accepted: 0, refused: batch.refused, refusedCount: batch.refused.length };
   if (records.length === 0) return unsent;
   const lineOf = (index: number) => records[index]?.line ?? batch.lastLine;
-  const plus = (accepted: number, refused: readonly RefusedLine[], count: number): Outcome => ({
+  const plus = (accepted: number, refused: readonly RefusedItem[], count: number): Outcome => ({
     accepted,
-    refused: [...unsent.refused, ...refused].sort((a, b) => a.line - b.line),
+    refused: [...unsent.refused, ...refused.map(({ index, reason }) => ({ line: lineOf(index), reason }))].sort(
+      (a, b) => a.line - b.line,
+    ),
     refusedCount: unsent.refusedCount + count,
   });
   try {
     const body = `{"records":[${records.map(({ text: record }) => record).join()}]}`;
     const { data } = await transport.send(PATHS.sendRecords, body, { signal });
     const { accepted, refused = [], refused_count = 0 } = data as FeedResult;
-    return plus(
-      accepted,
-      refused.map(({ index, reason }) => ({ line: lineOf(index), reason })),
-      refused_count,
-    );
+    return plus(accepted, refused, refused_count);
   } catch (error) {
-    const reasons = reasonsOf(error);
-    if (reasons.length > 0)
-      return plus(
-        0,
-        reasons.map(([index, reason]) => ({ line: lineOf(index), reason })),
-        records.length,
-      );
-    if (!(error instanceof ServiceError) || error.code !== 'EntityTooLarge' || records.length === 1) throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    if (error.refused.length > 0) return plus(0, error.refused, records.length);
+    if (error.code !== 'EntityTooLarge' || records.length === 1) throw error;
     const middle = Math.ceil(records.length / 2);
     const first = await send(transport, { ...batch, records: records.slice(0, middle) }, signal);
     const second = await send(transport, { ...batch, records: records.slice(middle), refused: [] }, signal);
@@ -131,17 +124,6 @@ async function send(transport: Transport, batch: Batch, signal: AbortSignal): Pr
       refusedCount: first.refusedCount + second.refusedCount,
     };
   }
-}
-
-/** The first refused records, by their places, if the service has refused all of a call; empty for any other error. */
-function reasonsOf(error: unknown): [index: number, reason: string][] {
-  if (!(error instanceof InvalidParameterError)) return [];
-  const [, ...parts] = error.message.split(/(?:^|; )records\[(\d+)\]: /);
-  return parts.flatMap((part, index) =>
-    index % 2 === 1
-      ? [[Number(parts[index - 1]), part.replace(/(; and \d+ more)?\. [^.]*\.$/, '')] as [number, string]]
-      : [],
-  );
 }
 
 const jsonOf = ({ firstLine, lastLine }: Batch, { accepted, refused, refusedCount }: Outcome) =>

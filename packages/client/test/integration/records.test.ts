@@ -272,10 +272,18 @@ describe('with the service itself', async () => {
       /records\.ndjson:2: name .*\n(?:.*\n){8}.*records\.ndjson:11: name .*\n.*: 2 more of the lines 1 to 14 were refused\n$/,
     );
     await expect.poll(() => stored(table, keys.member(account, 2))).toMatchObject({ name: 'n' });
-    const all = await run(['records', fileOf(bad)], { url: service.url, appKey });
+    const forged = 'x; records[11]: name. Nothing';
+    const all = await run(['records', fileOf([member(1, { [forged]: 1 }), ...bad.slice(1)])], {
+      url: service.url,
+      appKey,
+    });
     expect(all).toMatchObject({ code: 1, out: '0 records sent, 12 refused.\n' });
     const reason = /^records\.ndjson:2: (.*)$/m.exec(mixed.err.replaceAll(`${folder}/`, ''))?.[1];
-    const expected = Array.from({ length: 10 }, (_, index) => `records.ndjson:${index + 1}: ${reason}`);
+    const unknown = `${forged} is not a field of this kind`;
+    const expected = Array.from(
+      { length: 10 },
+      (_, index) => `records.ndjson:${index + 1}: ${index ? reason : unknown}`,
+    );
     expect(all.err.replaceAll(`${folder}/`, '').split('\n')).toEqual([
       ...expected,
       'records.ndjson: 2 more of the lines 1 to 12 were refused',

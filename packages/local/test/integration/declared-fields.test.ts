@@ -34,7 +34,7 @@ function sampleOf(name: string, schema: object): unknown {
     additionalProperties,
   } = schema as Record<string, unknown>;
   if (Array.isArray(values)) return values[0];
-  if (String(pattern).startsWith('^https')) return `https://example.com/${name}/${count}`;
+  if (String(pattern).includes('://')) return `https://example.com/${name}/${count}`;
   if (pattern !== undefined) return count.toString(16).padStart(64, 'b');
   if (type === 'string') return `${count}-${name}`.padEnd(32, '.').slice(0, Number(maxLength));
   if (type === 'integer') return 1_000 + count;

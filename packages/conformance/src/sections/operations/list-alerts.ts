@@ -45,7 +45,21 @@ export const section: OperationSection = {
       const { items } = data(await api.call(PATH, { alert_ids: alerts.slice(0, 2) }));
       expect(items.map(({ alert_id }: Item) => alert_id).sort()).toEqual(alerts.slice(0, 2).sort());
     }),
-    'is_active: true leaves out ended alerts; false requires ids or keys': withData(
+    'start_time and end_time: alerts that started then, open and ended; not with ids or keys': all(
+      refuses(PATH, 'end_time', [undefined, 5, 2_678_406], { start_time: 5 }),
+      refuses(PATH, 'start_time', [undefined], { end_time: 5 }),
+      refuses(PATH, 'alert_keys', [['k']], { start_time: 5, end_time: 6 }),
+      withData(async (api, { endedKey, openKeys }) => {
+        const [{ start_time }] = data(await api.call(PATH, { alert_keys: [endedKey] })).items;
+        const times = { start_time, end_time: start_time + 1, ...LIMIT };
+        expect(keysOf(data(await api.call(PATH, times)))).toContain(endedKey);
+        expect(keysOf(data(await api.call(PATH, { ...times, is_active: true })))).not.toContain(endedKey);
+        const [{ start_time: start }] = data(await api.call(PATH, { alert_keys: openKeys })).items;
+        const ended = { start_time: start, end_time: start + 1, is_active: false, ...LIMIT };
+        expect(keysOf(data(await api.call(PATH, ended)))).not.toContain(openKeys[0]);
+      }),
+    ),
+    'is_active: true leaves out ended alerts; false requires times, ids or keys': withData(
       async (api, { openKeys, endedKey }) => {
         expect(await listed(api, [endedKey, ...openKeys], { is_active: true })).toEqual(openKeys);
         expect(await listed(api, [endedKey, ...openKeys], { is_active: false })).toEqual([endedKey]);

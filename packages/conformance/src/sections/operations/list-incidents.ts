@@ -42,7 +42,7 @@ export const section: OperationSection = {
       refuses(PATH, 'query', ['', 'q'.repeat(257), 7]),
       withData(async (api, dataSet) => {
         const incident_ids = allIds(dataSet);
-        expect(await listed(api, { incident_ids, query: 'OUND' })).toEqual([dataSet.incidents.bounds]);
+        expect(await listed(api, { incident_ids, query: 'OURC' })).toEqual([dataSet.incidents.source]);
       }),
     ),
     'start_time and end_time: both or none, of created_at': all(

@@ -1,0 +1,61 @@
+/** Real Alertmanagers, of Debian, with the configuration of docs/feed.md. */
+import { strict as assert } from 'node:assert';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../../packages/local/dynamodb-local.ts';
+import { shell, startServer, until } from './processes.ts';
+
+/**
+ * Downloads Alertmanager into a folder. @param configurationOf the configuration of one that has this source
+ * @returns starts one that has lost what it had stored
+ */
+export async function downloadAlertmanager(folder: string, configurationOf: (source: string) => string) {
+  const download = 'apt-get download prometheus-alertmanager';
+  await shell(`cd '${folder}' && { ${download} || { apt-get update && ${download}; }; } && dpkg-deb -x *.deb .`);
+
+  return async function startAlertmanager(source: string) {
+    rmSync(join(folder, source), { recursive: true, force: true });
+    writeFileSync(
+      join(folder, `${source}.yml`),
+      configurationOf(source).replace('route:', 'route:\n  group_wait: 0s\n  group_interval: 1s'),
+    );
+    const address = `127.0.0.1:${await freePort()}`;
+    // By default, Debian's stores in /var/lib.
+    const options = `--config.file=${source}.yml --storage.path=${source} --web.listen-address=${address} --cluster.listen-address= --log.level=warn`;
+    // It reads its templates from /usr/share, and is not installed there: that would start it as a service of the machine.
+    const line = `mount --bind usr/share /usr/share && exec usr/bin/prometheus-alertmanager ${options}`;
+    const server = startServer('unshare', ['--map-root-user', '--mount', 'sh', '-c', line], {
+      cwd: folder,
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    await until('Alertmanager is ready', () =>
+      fetch(`http://${address}/-/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    const url = `http://${address}/api/v2/alerts`;
+    return {
+      ...server,
+      send: (alert: object) => send(url, alert),
+      /** Sends an alert that fires. @returns it as Alertmanager shows it */
+      async fire(alert: object): Promise<FiredAlert> {
+        await send(url, alert);
+        const [fired] = (await (await fetch(url)).json()) as FiredAlert[];
+        return fired ?? assert.fail('Alertmanager shows no alert');
+      },
+    };
+  };
+}
+
+interface FiredAlert {
+  fingerprint: string;
+  startsAt: string;
+}
+
+/** Sends an alert to Alertmanager, as Prometheus does. */
+async function send(url: string, alert: object): Promise<void> {
+  const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
+  const response = await fetch(url, { ...request, body: JSON.stringify([alert]) });
+  assert.equal(response.status, 200, await response.text());
+}
