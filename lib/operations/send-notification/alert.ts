@@ -32,11 +32,11 @@ export interface Sending {
 }
 
 /**
- * The record of an alert of a notification, which the feed takes. What is too long or too much is cut or left out, so is a time that the feed
+ * The JSON of the record of an alert of a notification, which the feed takes. What is too long or too much is cut or left out, so is a time that the feed
  * would refuse.
  * @throws ApiError that says why the alert cannot be read
  */
-export function recordOfAlert(alert: unknown, { arrivedMs, source, silentAfterS }: Sending): object {
+export function recordOfAlert(alert: unknown, { arrivedMs, source, silentAfterS }: Sending): string {
   if (!isObject(alert)) throw refusal('itemNotObject');
   const { startsAt, endsAt, generatorURL } = alert;
   const startMs = timeOf(startsAt);
