@@ -6,6 +6,7 @@ import { ACCOUNT_MS } from '../../../../lib/ingest/accounts.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { isOfAccount, type Key, keys, parseKey, type RowKind } from '../../../../lib/table/keys.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { newAccount } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
 import { newTable, put, putAppKey, stored, testDeps } from '../../../../test/support/service.ts';
 import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
@@ -125,6 +126,22 @@ describe('account erase', () => {
     expect(after.filter(({ command }) => command === 'account erase')).toMatchObject([
       { result: 'done', event: 'AccountErased' },
     ]);
+  });
+
+  it('is what erases the comment of a merge; the name of a member, a record overwrites', async () => {
+    const table = await newTable();
+    const { account, incident, alerts } = await newAccount(table);
+    const ingest = ingestOver(table);
+    const name = (name: string) =>
+      ingest.deliver([JSON.stringify({ kind: 'member', account_id: account, member_id: 7, name })]);
+    const kindsWithName = async () =>
+      kindsOf((await allRows(table)).filter((row) => JSON.stringify(row).includes(NAME)));
+    await name(NAME);
+    const merge = ['merge', 'alerts', await incident(), ...(await alerts(1)), '--account', String(account)];
+    await adminOf(table)([...merge, '--owner', '7', '--comment', `${NAME} asked`]);
+    expect(await kindsWithName()).toEqual(['historyEntry', 'member']);
+    await name('erased');
+    expect(await kindsWithName()).toEqual(['historyEntry']);
   });
 
   it('is asked for with the id, also on this machine, and does nothing without it', async () => {
