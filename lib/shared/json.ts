@@ -68,8 +68,11 @@ export function parseJson(text: string, onDropped?: () => void): unknown {
   });
 }
 
-/** A number that `JSON.parse` alone may round: 16 digits, a fraction or an exponent. In JSON it follows one of `:,[`. */
-const ROUNDED = /[:,[]\s*-?(?:\d{16}|\d+[.eE])/;
+/**
+ * A number that `JSON.parse` alone may round: 16 digits, a fraction or an exponent. In JSON it follows a name with its colon, or one of `,[`. A
+ * colon alone would find most times of day, such as `08:30:00.125`.
+ */
+const ROUNDED = /(?:"\s*:|[,[])\s*-?(?:\d{16}|\d+[.eE])/;
 
 /** A string, or one that does not end. Without alternatives in its loop, so that long ones need little memory. */
 const STRINGS = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs;

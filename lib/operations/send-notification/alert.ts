@@ -119,11 +119,11 @@ const isScalar = (value: unknown) =>
 const textOf = (value: unknown) => String(value ?? '');
 
 /** Names and texts, in the order of the names. A member that is null is as if absent. */
-const sortedTexts = (members: Members): [name: string, text: string][] =>
-  Object.keys(members)
-    .filter((name) => members[name] !== null)
-    .sort()
-    .map((name) => [name, String(members[name])]);
+function sortedTexts(members: Members): [name: string, text: string][] {
+  const pairs: [name: string, text: string][] = [];
+  for (const name of Object.keys(members).sort()) if (members[name] !== null) pairs.push([name, String(members[name])]);
+  return pairs;
+}
 
 const titleOf = (pairs: readonly [name: string, text: string][]) =>
   pairs
