@@ -176,10 +176,11 @@ async function sendAndReadByCommand(): Promise<void> {
 }
 
 /** The configuration of docs/feed.md, with which Alertmanager sends to the service. */
-const configurationOf = (source: string) =>
-  shown('docs/feed.md', /```yaml\n(route:\n.*?)```/s)
+function configurationOf(source: string) {
+  return shown('docs/feed.md', /```yaml\n(route:\n.*?)```/s)
     .replace('http://127.0.0.1:3000', service.url)
     .replace('source=laptop', `source=${source}`);
+}
 
 /** Two clusters have an alert of the same labels, one resolves its own, and the other's stays open. */
 async function receiveFromAlertmanagers(): Promise<void> {
