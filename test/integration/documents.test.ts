@@ -12,7 +12,7 @@ import { serveTable } from '../../packages/local/test/support/start-service.ts';
 import { textOf } from '../support/documents.ts';
 import { newTable, stored } from '../support/service.ts';
 
-const documents = globSync(['*.md', 'docs/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
+const documents = globSync(['*.md', 'docs/**/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
 
 const anchorsOf = (file: string) =>
   [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -42,7 +42,7 @@ it.each(documents)(
   },
 );
 
-it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists', (path) => {
+it.each(['SECURITY.md', 'docs/internals/reliability.md'])('every test that %s names exists', (path) => {
   const named = [
     ...textOf(path).matchAll(/`((?:packages\/\S+\/)?(?:unit|integration|infra|faults|schedules)\/[\w/-]+)`/g),
   ];
