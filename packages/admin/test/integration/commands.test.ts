@@ -181,12 +181,7 @@ describe('a command that writes', async () => {
     ['work-item restore wi-1001 --account 42', 'is at version 3.', 'work item wi-1001', 'audit workItem'],
     ['rum restore --account 42', 'RUM resource of account 42 restored.', 'RUM resource', 'audit rumResource'],
     [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],
-    [
-      `merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`,
-      '1 alert merged',
-      'alerts into',
-      `alert ${MERGE_ROWS} rateCount`,
-    ],
+    [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS} rateCount`],
     ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit logHead', pendingMerge],
     ['repair --account 42 --write', ': account 42, ', '3 findings', 'audit logHead logPointer', pendingNothing],
     [`failover --from ${asOperator.endpoint}`, /^0 findings repaired/, 'accounts and keys', FAILOVER_ROWS],
