@@ -8,6 +8,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import { readAlertItems } from '../incidents/alerts.ts';
 import {
+  ALERTS_READ,
   alertsOfIncident,
   countAlerts,
   effectsOf,
@@ -30,8 +31,6 @@ const INCIDENTS_READ = 100;
 const MERGES_LISTED = 50;
 const ALERTS_LISTED = 50;
 const IDS_SHOWN = 100;
-/** Alerts of an account that a page reads unless the reader asks for all. */
-const ALERTS_READ = 20_000;
 
 type Incidents = ReadonlyMap<string, IncidentRow>;
 

@@ -72,6 +72,9 @@ export async function listIncidents(table: Table, account: Int64) {
   return incidents;
 }
 
+/** Alerts of an account that are read to show one page or incident, unless the reader asks for all. */
+export const ALERTS_READ = 20_000;
+
 const PLACE = ['alert_id', 'incident_id', 'started_at_ms', 'key_order', 'ended_at_ms'] as const;
 type PlacedAlert = Pick<AlertRow, (typeof PLACE)[number]>;
 
