@@ -14,7 +14,7 @@ import { textOf } from '../support/documents.ts';
 import { newTable, putAppKey, stored } from '../support/service.ts';
 import notification from './feed-senders/recorded/alertmanager-firing.json' with { type: 'json' };
 
-const documents = globSync(['*.md', 'docs/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
+const documents = globSync(['*.md', 'docs/**/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
 
 const anchorsOf = (file: string) =>
   [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -44,7 +44,7 @@ it.each(documents)(
   },
 );
 
-it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists', (path) => {
+it.each(['SECURITY.md', 'docs/internals/reliability.md'])('every test that %s names exists', (path) => {
   const named = [
     ...textOf(path).matchAll(/`((?:packages\/\S+\/)?(?:unit|integration|infra|faults|schedules)\/[\w/-]+)`/g),
   ];

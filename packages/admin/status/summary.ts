@@ -62,7 +62,7 @@ export function figuresOf(status: Status, errorText: (error: Error) => string): 
     ...(alarms ? [{ name: 'Raised alarms', ...badUnlessZero(alarms.length) }] : []),
     figure('Pending merges', pending, ({ length }) => badUnlessZero(length)),
     figure('Dead letters', dead_letters, (count) => {
-      const note = 'of the merge queue: see DeadLetters in docs/operate.md';
+      const note = 'of the merge queue: see DeadLetters in docs/runbook.md';
       return count === undefined ? undefined : { ...badUnlessZero(count), ...(count > 0 && { note }) };
     }),
     figure('Open alerts', open_alerts, (found) => {

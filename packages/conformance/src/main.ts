@@ -69,7 +69,7 @@ async function execute(options: Options): Promise<number> {
   if (smoke && run !== undefined) throw new UsageError('--smoke writes nothing and needs no data: leave out --run.');
   if (!smoke && run === undefined)
     throw new UsageError(
-      'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
+      'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/internals/reliability.md).',
     );
   if (requirementsOf(only).length === 0)
     throw new CliError(`No requirement has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);
