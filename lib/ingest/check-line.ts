@@ -120,8 +120,8 @@ function fieldsProblems(line: Members, fields: Fields): Problem[] {
   const problems: Problem[] = [];
   let areNamesStorable = true;
   for (const field of Object.keys(line)) {
-    areNamesStorable &&= isStorableName(field);
     const isNamed = Object.hasOwn(fields, field);
+    areNamesStorable &&= isNamed || isStorableName(field);
     const schema = isNamed ? describedBy(field, fields[field]) : {};
     if (isNamed && !isTextMap(field)) addIllFormed(problems, field, line[field], schema);
     else addUnstorable(problems, field, line[field], schema);

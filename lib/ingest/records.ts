@@ -47,7 +47,7 @@ export function lineOf(
   if (!isObject(given)) return { problems: problemsOf(given, TAKEN_BY_FEED) };
   const account = 'account_id' in given ? '' : `"account_id":${accountId},`;
   const time = 'at_ms' in given ? '' : `"at_ms":${sentMs},`;
-  const record: object = Object.assign(given, account && { account_id: accountId }, time && { at_ms: sentMs });
+  const record: object = { account_id: accountId, at_ms: sentMs, ...given };
   // A line feed would end the line. Valid JSON has none within a text.
   const text = escapedForSqs(sent).replaceAll('\n', ' ');
   const line = `{${account}${time}${text.slice(text.indexOf('{') + 1)}`;
