@@ -21,7 +21,7 @@ export const listAlerts = {
   name: 'list-alerts',
   method: 'POST',
   path: '/alert/list',
-  summary: 'List alerts',
+  summary: 'List alerts, open or by their start',
   description:
     'Alerts, the latest start first: without other fields the open ones; with `start_time` and `end_time` those that started between them, open or ended; or ' +
     'those of `alert_ids` and the last alert of each of `alert_keys`. Only alerts that were sent with an `alert_key` are open or ended. ' +

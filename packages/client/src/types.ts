@@ -1076,7 +1076,7 @@ export interface PlainMethods {
   sendRecords(request: SendRecordsRequest, options?: CallOptions): Promise<FeedResult>;
   /** Send a notification of Prometheus Alertmanager or Grafana to the feed. */
   sendNotification(request: SendNotificationRequest, options?: CallOptions): Promise<FeedResult>;
-  /** List alerts. */
+  /** List alerts, open or by their start. */
   listAlerts(request?: AlertListRequest, options?: CallOptions): Promise<AlertList>;
   /** Read an alert by its id. */
   getAlert(request: AlertInfoRequest, options?: CallOptions): Promise<AlertItem>;
@@ -1093,7 +1093,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   "delete-work-item": {"method":"deleteWorkItem","summary":"Soft-delete a work item","isIdempotent":false},
   "send-records": {"method":"sendRecords","summary":"Send records to the feed","isIdempotent":false},
   "send-notification": {"method":"sendNotification","summary":"Send a notification of Prometheus Alertmanager or Grafana to the feed","isIdempotent":false},
-  "list-alerts": {"method":"listAlerts","summary":"List alerts","isIdempotent":false},
+  "list-alerts": {"method":"listAlerts","summary":"List alerts, open or by their start","isIdempotent":false},
   "get-alert": {"method":"getAlert","summary":"Read an alert by its id","isIdempotent":false},
   "list-incidents": {"method":"listIncidents","summary":"List incidents, such as to merge alerts into one","isIdempotent":false},
   "list-members": {"method":"listMembers","summary":"List members, such as to name the owner of an incident","isIdempotent":false},
