@@ -102,28 +102,30 @@ async function closeChosen(session: CloseSession): Promise<WriteResult> {
     alert_key.startsWith(keyPrefix) &&
     Number(updated_at) * 1_000 <= sentMs - notSince;
   const chosen = (await Array.fromAsync(allAlerts(table, account))).filter(isChosen);
-  const open: AlertItem[] = [];
+  const open = new Set<AlertItem>();
   if (!dryRun && chosen.length > 0)
     await audit.around([account], countText(chosen.length, 'alert'), () =>
       forEach(
         chosen,
         async (alert) => {
-          if (!(await end(session, alert))) open.push(alert);
+          if (!(await end(session, alert))) open.add(alert);
         },
         { signal: io.signal },
       ),
     );
-  const shown = chosen
+  const shown = [...open, ...chosen.filter((alert) => !open.has(alert))]
     .slice(0, MAX_LINES)
-    .map((alert) => line`${alert.alert_id} ${alert.alert_key ?? ''}${open.includes(alert) ? ' (stays open)' : ''}`);
+    .map((alert) => line`${alert.alert_id} ${alert.alert_key ?? ''}${open.has(alert) ? ' (stays open)' : ''}`);
   const more = chosen.length > MAX_LINES ? [`and ${countText(chosen.length - MAX_LINES, 'other alert')}`] : [];
-  const kept = open.length > 0 ? ` ${open.length} stay open: they have later records.` : '';
+  const keptText =
+    open.size === 1 ? '1 stays open: it has a later record.' : `${open.size} stay open: they have later records.`;
+  const kept = open.size > 0 ? ` ${keptText}` : '';
   return {
-    text: `${countText(chosen.length - open.length, 'alert')} ${dryRun ? 'would be ' : ''}closed.${kept}`,
+    text: `${countText(chosen.length - open.size, 'alert')} ${dryRun ? 'would be ' : ''}closed.${kept}`,
     lines: [...shown, ...more],
     json: {
       alerts: chosen.map(({ alert_id, alert_key }) => ({ alert_id, alert_key })),
-      ...(open.length > 0 && { stay_open: open.map(({ alert_id }) => alert_id) }),
+      ...(open.size > 0 && { stay_open: [...open].map(({ alert_id }) => alert_id) }),
     },
   };
 }
