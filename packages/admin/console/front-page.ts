@@ -5,7 +5,6 @@ import type { Measured } from '../status/measured.ts';
 import { type Reading, readingOf, readStatus } from '../status/status.ts';
 import { CALLS, callsTable, type Figure, figureOf, figuresOf, tablesOf } from '../status/summary.ts';
 import { ACCOUNTS, shownAccount } from '../tables/accounts.ts';
-import { countText } from '../text/printable.ts';
 import { type Table, tableOf } from '../text/table.ts';
 import { anchor, type Html, href, html, link, moreLink, section } from './html.ts';
 import { tableHtml } from './table.ts';
@@ -57,9 +56,10 @@ const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `$
 
 const feedFigure = (counts: Reading<IngestCounts> | undefined): Figure =>
   figureOf('Feed', counts, errorText, ({ ingest: { waiting }, refused }) => {
-    const text = `${countText(waiting, 'message')} waiting`;
-    if (refused.waiting === 0) return { value: text, isBad: false };
-    return { value: `${refused.waiting.toLocaleString('en')} refused`, note: `records, ${text}`, isBad: true };
+    const note = waiting === 1 ? 'message waiting' : 'messages waiting';
+    const count = waiting.toLocaleString('en');
+    if (refused.waiting === 0) return { value: count, note, isBad: false };
+    return { value: `${refused.waiting.toLocaleString('en')} refused`, note: `records, ${count} ${note}`, isBad: true };
   });
 
 /** What the figures link to. */

@@ -50,6 +50,16 @@ export function when(atMs: number, nowMs: number): Html {
 export const duration = (durationMs: number) =>
   durationMs < SECOND_MS ? 'less than a second' : ms(Math.round(durationMs / SECOND_MS) * SECOND_MS, { long: true });
 
+/** Length, in UTF-16 units, of the beginning of a text that stands for it. */
+const BEGINNING = 120;
+/** The beginning of a long text, for headings and links; what it leaves out stands elsewhere. */
+export const beginningOf = (text: string) =>
+  text.length <= BEGINNING ? text : `${text.slice(0, BEGINNING).replace(/[\ud800-\udbff]$/, '')}…`;
+
+/** A text in a list: of a long one the beginning, which opens all of it. */
+export const folded = (text: string): string | Html =>
+  text.length <= BEGINNING ? text : html`<details><summary>${beginningOf(text)}</summary>${text}</details>`;
+
 /** A section of a page, with an anchor. */
 export const section = (title: string, content: Value, note?: Html): Html =>
   html`<section id="${anchor(title)}" aria-label="${title}"><h2>${title}</h2>${note}${content}</section>`;
@@ -166,7 +176,7 @@ ${signedIn.reference !== undefined && pageLink(signedIn.reference, 'API', false)
 </ul></nav>`
 }
 <main id="content" tabindex="-1">
-<div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${title}</h1>
+<div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${beginningOf(title)}</h1>
 ${
   signedIn &&
   html`<p><output id="said" class="unseen"></output><output id="waiting"></output>As of ${timeText(signedIn.nowMs).slice(DATE_LENGTH + 1)} <a href="${address}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`

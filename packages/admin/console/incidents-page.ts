@@ -23,7 +23,19 @@ import { ALERTS } from '../tables/alerts.ts';
 import { INCIDENTS } from '../tables/merges.ts';
 import { countText } from '../text/printable.ts';
 import { tableOf } from '../text/table.ts';
-import { badge, type Html, href, html, link, moreLink, section, type Titled, when } from './html.ts';
+import {
+  badge,
+  beginningOf,
+  folded,
+  type Html,
+  href,
+  html,
+  link,
+  moreLink,
+  section,
+  type Titled,
+  when,
+} from './html.ts';
 import { facts, tableHtml } from './table.ts';
 import { NotFound, nameCallers, type View } from './view.ts';
 
@@ -52,7 +64,7 @@ async function mergeRenderers(view: View, all: readonly ListedMerge[], incidents
   const isUndone = ({ entry }: ListedMerge) => undone.has(`${entry.incident_id} ${entry.sequence}`);
   const incidentLink = (incidentId: string) => {
     const title = incidents.get(incidentId)?.title || otherTitles.get(incidentId);
-    return link(href([accountId, 'incident', incidentId]), title || incidentId);
+    return link(href([accountId, 'incident', incidentId]), beginningOf(title || incidentId));
   };
 
   function mergeOf(item: ListedMerge): Html {
@@ -63,7 +75,7 @@ async function mergeRenderers(view: View, all: readonly ListedMerge[], incidents
     return html`<li id="${sequence}">
 <p class="top"><strong>${isMerge ? 'Merge' : `Undo of ${undone_sequence}`} ${incident_id !== pageIncident && html`into ${incidentLink(incident_id)}`}
 ${pending && badge('pending')} ${isUndone(item) && badge('undone')}</strong> <span>${when(entry.at_ms, nowMs)}</span></p>
-<ul>${effectsOf(item, ownerOf).map(({ text, incident }) => html`<li>${text} ${incident && incidentLink(incident)}</li>`)}</ul>
+<ul>${effectsOf(item, ownerOf).map(({ text, incident }) => html`<li>${folded(text)} ${incident && incidentLink(incident)}</li>`)}</ul>
 ${facts(view, {
   fields: [
     ['by', callerOf(entry.by)],
@@ -168,6 +180,8 @@ export async function incidentPage(view: View, incidentId: string): Promise<Titl
 ${facts(view, {
   fields: [
     ['id', { copy: incidentId }],
+    // The heading has only its beginning.
+    ['title', title !== beginningOf(title) && title],
     ['owner', owner === undefined ? 'none' : ownerOf(owner)],
     ['created', timeCell(created_ms)],
     ['last changed', timeCell(changed_ms)],

@@ -1,7 +1,19 @@
 /** Shows tables and the fields of things. */
 import type { AccountRow } from '../../../lib/model/account.ts';
 import { type Cell, type Fields, isList, type Listing, type Table, tableOf } from '../text/table.ts';
-import { badge, copyable, duration, type Html, href, html, link, section, type Value, when } from './html.ts';
+import {
+  badge,
+  beginningOf,
+  copyable,
+  duration,
+  type Html,
+  href,
+  html,
+  link,
+  section,
+  type Value,
+  when,
+} from './html.ts';
 import { command, type View } from './view.ts';
 
 /** What the console shows besides cells. */
@@ -25,7 +37,7 @@ function cellHtml(view: TableView, cell: Cell | Special): Value {
     return cell.brief === '' ? '' : html`<details><summary>${cell.brief}</summary>${cell.text}</details>`;
   const { id, text, path, query, part, account = view.account?.account_id } = cell;
   const address = href([...(account === undefined ? [] : [account]), ...path], query);
-  return html`${link(part === undefined ? address : `${address}#${part}`, text || id)}${id && text && html` <small>${id}</small>`}`;
+  return html`${link(part === undefined ? address : `${address}#${part}`, beginningOf(text || id || ''))}${id && text && html` <small>${id}</small>`}`;
 }
 
 /** A table. On a phone each row is a card, with the column's name beside each value. */

@@ -5,7 +5,7 @@ import { partitions } from '../../../lib/table/keys.ts';
 import { queryPage } from '../../../lib/table/read.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import type { Listing } from '../text/table.ts';
-import { type Html, href, html, moreLink } from './html.ts';
+import { folded, type Html, href, html, moreLink, when } from './html.ts';
 import { facts, listing } from './table.ts';
 import { nameCallers, type View } from './view.ts';
 
@@ -31,21 +31,21 @@ const workItems = (view: View, callerOf: (by: string) => string): Listing<WorkIt
   title: 'Work items',
   columns: [
     { title: 'work item', of: 'work_item_id' },
-    { title: 'title', of: 'title' },
+    { title: 'title', of: ({ title }) => folded(String(title ?? '')) },
     { title: 'version', of: 'version' },
     {
       title: 'deleted',
       of({ work_item_id, deleted_at_ms: atMs, deleted_by: by, deleted_request_id: request }) {
         if (atMs === undefined) return false;
         const restore = { command: `work-item restore --account ${view.account.account_id}`, last: work_item_id };
-        return facts(view, {
+        const details = facts(view, {
           fields: [
-            ['at', { atMs }],
             ['by', by && callerOf(by)],
             ['request', request === undefined ? undefined : { copy: request }],
             ['restore', restore],
           ],
         });
+        return html`<details><summary>${when(atMs, view.nowMs)}</summary>${details}</details>`;
       },
     },
   ],

@@ -313,9 +313,24 @@ it('the page of work items shows who deleted them, by which call, and the comman
   await put(table, keys.workItem(account, 'lost'), { work_item_id: 'lost', title: 'title', version: 1 });
   const call = { appKey, body: { work_item_id: 'lost', version: 1 } };
   const { body } = await callAlone(handlers, deleteWorkItem, call);
-  const deletion = `at [\\d:]+ UTC less than a second ago by key \\w{16} .*?request ${body.request_id} `;
+  const deletion = `[\\d:]+ UTC less than a second ago by key \\w{16} .*?request ${body.request_id} `;
   const restore = `restore npm run --silent admin -- work-item restore --account ${account} --table t -- lost `;
   expect(await show(`/${account}/work-items`)).toMatch(new RegExp(`lost title 2 ${deletion}.*${restore}`));
+});
+
+it('a long title is shown by its beginning, and whole where that leads', async () => {
+  const { account, incident } = await newAccount(table);
+  const title = `${'x'.repeat(119)}\u{1f600}${'y'.repeat(390)}`;
+  const beginning = `${'x'.repeat(119)}…`;
+  const id = await incident({ title });
+  await put(table, keys.workItem(account, 'w'), { work_item_id: 'w', title, version: 1 });
+  const { text } = await signedIn.page(`/${account}/incident/${id}`);
+  expect(text).toMatch(new RegExp(`</small> ${beginning}</h1>`));
+  expect(text).toContain(`<dd>${title}</dd>`);
+  expect((await signedIn.page(`/${account}/incidents`)).text).toMatch(new RegExp(`<a href="[^"]+">${beginning}</a>`));
+  expect((await signedIn.page(`/${account}/work-items`)).text).toContain(
+    `<summary>${beginning}</summary>${title}</details>`,
+  );
 });
 
 describe('health', () => {
