@@ -75,7 +75,7 @@ export function figuresOf(status: Status, errorText: (error: Error) => string): 
 }
 
 /** The open alerts of all accounts, by the severities that occur. */
-export const totalsOf = (found: readonly OpenAlerts[]) =>
+const totalsOf = (found: readonly OpenAlerts[]) =>
   SEVERITIES.map((severity) => ({ severity, count: found.reduce((sum, counts) => sum + counts[severity], 0) })).filter(
     ({ count }) => count > 0,
   );
