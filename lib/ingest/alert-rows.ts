@@ -115,7 +115,11 @@ const createAlert: Writer = async (table, record, key, options) => {
   const titled = { ...record, sent: { ...record.sent, title } };
   const writes = [
     ...writesOf(titled),
-    stateWrite(record.order, { alert_id, ...stateOf(record, alert_id, ttl), event }),
+    stateWrite(record.order, {
+      alert_id,
+      ...stateOf(record, alert_id, ttl, (key as AlertKeyRow | undefined)?.alert_id),
+      event,
+    }),
   ];
   const failed = await transact(table, [
     keyWrite(table, record, { alert_id, is_open, ttl }, key),
@@ -211,7 +215,10 @@ async function restoreAlert(table: Table, record: IngestRecord, options: WriteOp
     const isLast = isNewer && isBefore(key?.row_order, order) && (key?.alert_id === id || !key?.is_open);
     const is_open = isLast && !isEnd(record);
     const ttl = is_open ? undefined : ttlOfEnd(order, options);
-    const writes = laterWrites(row, [...writesOf(record), stateWrite(order, stateOf(record, id, ttl))]);
+    const writes = laterWrites(row, [
+      ...writesOf(record),
+      stateWrite(order, stateOf(record, id, ttl, record.sent.previous_alert_id as string | undefined)),
+    ]);
     if (writes.length === 0) return false;
     const failed = await transact(table, [
       ...(isLast ? [keyWrite(table, { ...record, order }, { alert_id: id, is_open, ttl }, key)] : []),

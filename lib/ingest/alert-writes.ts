@@ -61,8 +61,13 @@ export const stateWrite = (order: Order, fields: StateChange): GroupWrite => ({
   fields: { event: undefined, ...fields },
 });
 
-/** The state of an alert that a record makes. @param ttl undefined: it is open */
-export function stateOf(record: IngestRecord, alert_id: string, ttl: number | undefined): State {
+/** The state of an alert that a record makes. @param ttl undefined: it is open; @param previous id of the key's last alert, if it has one */
+export function stateOf(
+  record: IngestRecord,
+  alert_id: string,
+  ttl: number | undefined,
+  previous: string | undefined,
+): State {
   const { account_id, alert_key, alert_severity, silent_after_s } = record.sent;
   const { started_at_ms, ended_at_ms = record.atMs } = record.sent;
   const started = Number(started_at_ms ?? (isEnd(record) ? ended_at_ms : record.atMs));
@@ -76,6 +81,7 @@ export function stateOf(record: IngestRecord, alert_id: string, ttl: number | un
     alert_key: String(alert_key),
     ...state,
     start_given: isGiven || undefined,
+    previous_alert_id: previous,
     silent_after_s: silent_after_s as number | undefined,
     created_at_ms: sentOf(record.order),
     ttl,

@@ -93,6 +93,8 @@ const fields = {
   },
   /** Whether the record that opened it gave its start: then an `Ok` whose end lies before that tells of an earlier episode. */
   start_given: { stored: 'state', by: 'exports', schema: { type: 'boolean' } },
+  /** The last alert of its key before it, of which one may look for earlier ones. */
+  previous_alert_id: { stored: 'state', by: 'exports', schema: objectId },
   /** Absent: it is open. */
   ended_at_ms: {
     stored: 'state',

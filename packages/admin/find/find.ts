@@ -2,11 +2,11 @@
 
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { AccountRow } from '../../../lib/model/account.ts';
-import { type AlertRow, isOpenAlert } from '../../../lib/model/alert.ts';
+import { isOpenAlert } from '../../../lib/model/alert.ts';
 import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { keys } from '../../../lib/table/keys.ts';
+import { keys, type ReadRow } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import { readAllAccounts } from '../accounts/accounts.ts';
 import { isAlertKey, OBJECT_ID } from '../incidents/alerts.ts';
@@ -29,6 +29,9 @@ export interface Found {
 
 /** In each account, the number of newest incidents whose histories are searched for a request id. */
 export const HISTORIES_SEARCHED = 100;
+
+/** Alerts of a key that are found. */
+const ALERTS_OF_KEY = 100;
 
 /** The beginning of a key's hash. The `app-key` commands require 8 digits; a hash has 64. */
 const KEY_ID = /^[0-9a-f]{8,64}$/i;
@@ -67,7 +70,7 @@ function* findAccountsAndKeys(accounts: readonly AccountRow[], id: string): Gene
   }
 }
 
-/** Finds rows with the id in their key. Costs at most six read units for each account, and one for each alert that is found by its key. */
+/** Finds rows with the id in their key. Costs at most six read units for each account, and those of the alerts of a key. */
 async function findRows(table: Table, accounts: readonly AccountRow[], id: string): Promise<Found[]> {
   // DynamoDB's sort keys have at most 1,024 bytes.
   const isStorable = id !== '' && id.isWellFormed() && Buffer.byteLength(id) <= 1_024;
@@ -83,18 +86,15 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
     attributes: [...ALERT, ...OTHERS],
     consistent: false,
   });
-  const lastOf = ({ account_id: account }: AccountRow) => {
-    const last = rows.of(keys.alertKey(account, id))?.alert_id;
-    return last === undefined ? [] : [keys.alert(account, last)];
-  };
-  const { rows: ofKeys } = await batchGet(table, accounts.flatMap(lastOf), { attributes: ALERT, consistent: false });
+  const ofKey = new Map<Int64, FoundAlert[]>();
+  for (const { account_id: account } of accounts)
+    ofKey.set(account, await alertsOfKey(table, account, rows.of(keys.alertKey(account, id))?.alert_id));
   return accounts.flatMap((account) => {
     const { account_id: accountId } = account;
     const show = (what: string) => ({ words: `show ${what} --account ${accountId}`, idArgument: id });
     const all: Omit<Found, 'account' | 'accountName'>[] = [];
     const incident = rows.of(keys.incident(accountId, id));
     const alert = rows.of(keys.alert(accountId, id));
-    const lastAlert = lastOf(account).map((key) => ofKeys.of(key))[0];
     const item = rows.of(keys.workItem(accountId, id));
     const host = rows.of(keys.host(accountId, id));
     const status = rows.of(keys.hostStatus(accountId, id));
@@ -103,16 +103,15 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
       const page = { path: ['incident', lower] };
       all.push({ kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
     }
-    // The alert that has the id, and the last one of the key.
-    for (const found of [alert, lastAlert])
-      if (found)
-        all.push({
-          kind: 'alert',
-          id: found === alert ? lower : id,
-          detail: `${quoted(found.title)}; ${stateText(found)}`,
-          command: { words: `alert show --account ${accountId}`, idArgument: id },
-          page: { path: ['alert', found.sk] },
-        });
+    // The alert that has the id, and those of the key.
+    for (const found of [...(alert ? [alert] : []), ...(ofKey.get(accountId) ?? [])])
+      all.push({
+        kind: 'alert',
+        id: found === alert ? lower : id,
+        detail: `${quoted(found.title)}; ${stateText(found)}`,
+        command: { words: `alert show --account ${accountId}`, idArgument: found.sk },
+        page: { path: ['alert', found.sk] },
+      });
     if (host ?? status) {
       const detail = host ? 'in the inventory' : 'reports, and is not in the inventory';
       all.push({ kind: 'host', id, detail, command: show('host'), page: { path: ['host'], query: { id } } });
@@ -126,14 +125,32 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
   });
 }
 
-const ALERT = ['alert_id', 'alert_key', 'title', 'incident_id', 'alert_severity', 'key_order', 'ended_at_ms'] as const;
+const ALERT = [
+  ...(['alert_id', 'alert_key', 'title', 'incident_id', 'alert_severity', 'key_order', 'ended_at_ms'] as const),
+  ...(['sk', 'started_at_ms', 'previous_alert_id'] as const),
+] as const;
 const OTHERS = ['deleted_at_ms', 'deleted_by', 'version'] as const;
 
-type FoundAlert = Pick<AlertRow, Exclude<(typeof ALERT)[number], 'alert_id' | 'title'>>;
+type FoundAlert = ReadRow<'alert', (typeof ALERT)[number]>;
+
+/** The alerts of a key, the last one first, each for half a read unit for each started 4 KB. */
+async function alertsOfKey(table: Table, account: Int64, last: string | undefined): Promise<FoundAlert[]> {
+  const found: FoundAlert[] = [];
+  for (let id = last; id !== undefined && found.length < ALERTS_OF_KEY; id = found.at(-1)?.previous_alert_id) {
+    const key = keys.alert(account, id);
+    const { rows } = await batchGet(table, [key], { attributes: ALERT, consistent: false });
+    const alert = rows.of(key);
+    if (!alert) break;
+    found.push(alert);
+  }
+  return found;
+}
 
 function stateText(alert: FoundAlert): string {
-  const { alert_key, alert_severity, incident_id } = alert;
-  const state = alert_key === undefined ? '' : `${isOpenAlert(alert) ? alert_severity : 'ended'}, `;
+  const { alert_key, alert_severity, incident_id, started_at_ms } = alert;
+  const started = started_at_ms === undefined ? '' : ` since ${timeText(started_at_ms)}`;
+  const ended = `ended, started ${timeText(started_at_ms ?? 0)}`;
+  const state = alert_key === undefined ? '' : `${isOpenAlert(alert) ? `${alert_severity}${started}` : ended}, `;
   return `${state}in ${incident_id === undefined ? 'no incident' : `incident ${incident_id}`}`;
 }
 

@@ -195,14 +195,28 @@ describe('open alerts', async () => {
 
   it('are found by their key, in all accounts', async () => {
     const other = await newSender();
+    await other.send('disk', 'Critical', 9, { title: 'first' });
+    await other.send('disk', 'Ok', 8, { title: 'first' });
+    await other.send('disk', 'Critical', 7, { title: 'second' });
+    await other.send('disk', 'Ok', 6, { title: 'second' });
+    await other.send('disk', 'Info', 5);
     const last = await other.send('disk', 'Ok', 1);
     const found: { account_id: number }[] = JSON.parse((await admin('find disk --json')).out);
     const ofAccount = (account: number) => found.filter(({ account_id }) => account_id === account);
     const what = { kind: 'alert', id: 'disk' };
     expect(ofAccount(sender.account)).toMatchObject([
-      { ...what, detail: `"Disk 7 is full"; Critical, in incident ${incident}` },
+      {
+        ...what,
+        detail: expect.stringMatching(`^"Disk 7 is full"; Critical since [-:\\d ]+ UTC, in incident ${incident}$`),
+      },
     ]);
-    expect(ofAccount(other.account)).toMatchObject([{ ...what, detail: '"disk!"; ended, in no incident' }]);
+    const detail = (title: string) =>
+      expect.stringMatching(`^"${title}"; ended, started [-:\\d ]+ UTC, in no incident$`);
+    expect(ofAccount(other.account)).toMatchObject([
+      { ...what, detail: detail('disk!') },
+      { ...what, detail: detail('second') },
+      { ...what, detail: detail('first') },
+    ]);
     const results = (await console.page('/find?id=disk')).text;
     for (const [{ account }, id] of [
       [sender, critical],
