@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/model/fields.ts';
 import type { IncidentRow } from '../../../lib/model/incident.ts';
 import { isBefore, orderOfTime } from '../../../lib/model/order.ts';
 import type { EntryWithMoves } from '../../../lib/operations/merge-alerts/entry.ts';
@@ -71,6 +72,3 @@ const OWNER = {
         : { owner_id: feed_owner_id ?? undefined, owner_order: feed_owner_order },
     ),
 };
-
-const defined = (fields: { readonly [Name in keyof IncidentRow]?: IncidentRow[Name] | undefined }) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<IncidentRow>;

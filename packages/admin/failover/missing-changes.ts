@@ -2,6 +2,7 @@
 import { appKeyIdOf } from '../../../lib/http/app-keys.ts';
 import type { AccountRow } from '../../../lib/model/account.ts';
 import type { AppKeyRow } from '../../../lib/model/app-key.ts';
+import { defined } from '../../../lib/model/fields.ts';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
@@ -57,7 +58,7 @@ export async function* missingChanges(from: Table, to: Table, sinceMs: number): 
     const itemKeys = deleted.map(({ sk }) => keys.workItem(account, sk));
     for (const stored of await rowsAhead(from, to, itemKeys, (item, other) => item.version > other.version)) {
       const { work_item_id, deleted_at_ms: at_ms, deleted_by: by, deleted_request_id: request_id } = stored;
-      yield ofAccount('deletion', work_item_id, definedOf({ at_ms, request_id, by }));
+      yield ofAccount('deletion', work_item_id, defined({ at_ms, request_id, by }));
     }
 
     const results = new Map((await readAudit(to, account, sinceMs)).map(({ id, result }) => [id, result]));
@@ -98,11 +99,6 @@ const appKeysAhead = (from: Table, to: Table, { app_keys = new Set() }: AccountR
 /** Unix seconds from which a key is refused. */
 const expiryOf = ({ revoked_at, expires_at = Number.POSITIVE_INFINITY }: AppKeyRow) =>
   revoked_at === undefined ? expires_at : 0;
-
-const definedOf = <Fields extends object>(fields: Fields) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [Name in keyof Fields]?: NonNullable<Fields[Name]>;
-  };
 
 /** Commands that also run on a standby, so that they do not tell what has arrived from the region that writes. */
 const ON_STANDBY = /^(failover|gateway-keys)\b/;
