@@ -96,6 +96,7 @@ describe('an import', async () => {
       const { id, other, stdin, listed, account } = await planted();
       const result = await onAws(stdin, option.replace('ID', String(id)).replace('OTHER', String(other)), answer);
       expect(result).toMatchObject(expected);
+      expect(result.err).toContain(`This writes to table ${table.name} of AWS account 123456789012 in eu-west-1.\n`);
       expect(result.err).toContain(listed);
       expect((await account())?.name).toBe(result.exitCode === 0 ? 'Acme' : undefined);
     },
