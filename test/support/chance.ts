@@ -11,13 +11,6 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** `count` different members of `all`, in their order; all of them if there are no more. */
-export function sample<Value>(all: readonly Value[], count: number, random: () => number): Value[] {
-  const shuffled = all.map((value, index) => ({ value, index, key: random() }));
-  const chosen = shuffled.sort((a, b) => a.key - b.key).slice(0, count);
-  return chosen.sort((a, b) => a.index - b.index).map(({ value }) => value);
-}
-
 /**
  * The seed of all that tests choose by chance. It is the same in every run, so that a test fails because of a change and not by
  * chance; `SEED=random` chooses another, which a failing run prints.

@@ -30,7 +30,7 @@ import type { Finding, FindingKind } from '../../check/finding.ts';
 import { repair } from '../../check/repair.ts';
 import { repairAccounts, repairMerges } from '../../check/repair-table.ts';
 import { adminOf } from '../support/run-admin.ts';
-import { snapshot } from '../support/torn.ts';
+import { snapshot } from '../support/snapshot.ts';
 
 /** An account that does not exist. */
 const GONE = 1;

@@ -7,7 +7,7 @@ import { newAccount } from '../../../../test/support/incidents.ts';
 import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { sentenceOf } from '../../cli/command-errors.ts';
 import { adminOf } from '../support/run-admin.ts';
-import { snapshot } from '../support/torn.ts';
+import { snapshot } from '../support/snapshot.ts';
 
 const NOW = 2_050_000_000_000;
 const HOUR = 3_600_000;

@@ -1,12 +1,10 @@
-/** Snapshots of an account's rows, and mixtures of two snapshots, which a restored table may hold. */
-import { isDeepStrictEqual } from 'node:util';
 import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import type { Table } from '../../../../lib/table/client.ts';
 import { type Key, parseKey, type RowKind } from '../../../../lib/table/keys.ts';
 import { rowName } from '../../../../lib/table/read.ts';
 
 type Row = Record<string, unknown>;
-export type Rows = ReadonlyMap<string, Key & Row>;
+type Rows = ReadonlyMap<string, Key & Row>;
 
 /** The rows that merges read and write. */
 const OF_MERGES = new Set<RowKind | undefined>([
@@ -27,21 +25,4 @@ export async function snapshot(table: Table, account: number): Promise<Rows> {
   );
   const rows = (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items) as (Key & Row)[];
   return new Map(rows.filter((row) => OF_MERGES.has(parseKey(row)?.kind)).map((row) => [rowName(row), row]));
-}
-
-/** Names of the rows that differ between two snapshots. */
-export const changedRows = (before: Rows, after: Rows): string[] =>
-  [...new Set([...before.keys(), ...after.keys()])].filter(
-    (name) => !isDeepStrictEqual(before.get(name), after.get(name)),
-  );
-
-/** The rows of `before`, except that the rows with these names are as in `after`. */
-export function torn(before: Rows, after: Rows, names: readonly string[]): Rows {
-  const rows = new Map(before);
-  for (const name of names) {
-    const row = after.get(name);
-    if (row) rows.set(name, row);
-    else rows.delete(name);
-  }
-  return rows;
 }
