@@ -64,13 +64,16 @@ async function writeById(table: Table, records: readonly IngestRecord[], { sent 
       return !hasExpired;
     },
   };
-  if ((await writeGroups(table, alert, writes, { found, required })) || !hasExpired) return !hasExpired;
+  const isWritten = await writeGroups(table, alert, writes, { found, required });
+  if (!hasExpired) return isWritten;
   const { pk: _pk, sk: _sk, ...row } = { ...(await getStoredRow(table, alert)) } as Row;
   const nothing = Object.fromEntries(Object.keys(row).map((name) => [name, undefined]));
   const update = updateOf(
     writes.map((write, index) => (index > 0 ? write : { ...write, fields: { ...nothing, ...write.fields } })),
   );
-  return (await updateRow(table, alert, update, expression`#ttl <= ${seconds}`)).done;
+  const { done } = await updateRow(table, alert, update, expression`#ttl <= ${seconds}`);
+  // Otherwise it has just been removed, or another record has made it anew.
+  return done || writeGroups(table, alert, writes);
 }
 
 const alertKeyOf = ({ sent }: IngestRecord) => keys.alertKey(sent.account_id, String(sent.alert_key));

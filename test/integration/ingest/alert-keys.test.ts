@@ -6,12 +6,24 @@ import type { ListedOperation } from '../../../lib/operations/index.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { ALERT_INDEX } from '../../../lib/table/alert-index.ts';
+import { EXISTS } from '../../../lib/table/expression.ts';
 import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
+import { deleteRow } from '../../../lib/table/write.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
+import { aroundCalls } from '../../support/faults.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, handlersOver, newTable, stored, storedUnder, testDeps } from '../../support/service.ts';
+import {
+  callAlone,
+  connectAgain,
+  handlersOver,
+  newTable,
+  put,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const KEY = 'disk db-7';
@@ -221,6 +233,20 @@ describe('rows expire', () => {
   });
 });
 
+it('a record by alert_id is not lost if DynamoDB removes the expired row while it is written', async () => {
+  const own = connectAgain(table);
+  const { account, ingest } = await newSender(own);
+  const [alert_id, row] = [objectId(), { title: 'old', labels: { a: 'b' }, ttl: 1 }];
+  const alert = keys.alert(account, alert_id);
+  await put(table, alert, { alert_id, ...row });
+  aroundCalls(own, async ({ input }, send) => {
+    if (JSON.stringify(input).includes('"#ttl <= ')) await deleteRow(table, alert, EXISTS);
+    await send();
+  });
+  await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'new' });
+  expect(Object.keys(await stored(table, alert)).sort()).toEqual(['alert_id', 'pk', 'row_order', 'sk', 'title']);
+});
+
 it('a key that fires again has a new alert, which is in no incident unless its record names one', async () => {
   const { send, alerts, key } = await newSender();
   const incident_id = objectId();
@@ -289,6 +315,8 @@ it('a record with the id of an alert that has a key changes its content, not its
   const { alert_id } = await alert();
   await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 5_000 });
   expect(await alert()).toMatchObject({ title: 'by id', alert_severity: 'Critical', alert_key: KEY });
+  await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'late', at_ms: NOW + 4_000 });
+  expect([(await alert()).title, ingest.counts().late]).toEqual(['by id', 1]);
   expect(await index()).toEqual(['OPEN#Critical']);
   await at(NOW + 1_000, { ...END, title: 'older than that' });
   expect(await alert()).toMatchObject({ title: 'by id', ended_at_ms: NOW + 1_000 });
