@@ -22,7 +22,7 @@ export async function alertsPage(view: View): Promise<Html> {
   const [{ items, next }, counts, chart] = await Promise.all([
     listAlerts(table, id, filter, { limit: ALERTS_LISTED, after: query.after }),
     countOpenAlerts(table, id),
-    alertChart(view),
+    query.after === undefined && alertChart(view),
   ]);
   const to = (change: View['query']) => href([id, 'alerts'], change);
   const chip = (isOn: boolean, address: string, text: string, className = '') =>
@@ -43,9 +43,9 @@ export async function alertsPage(view: View): Promise<Html> {
 <p class="headline">${isOpen ? html`<strong>Open</strong> ${openChips}` : html`<a href="${to({})}">Open</a>`}
 ${isEnded ? html`<strong>Ended</strong> ${dayChips}` : html`<a href="${to({ state: 'ended' })}">Ended</a>`}
 ${!isOpen && SEVERITIES.map((name) => severityChip(name, name))}</p>
+${chart}
 ${listing(view, alertListing(title, severity), items)}
 ${moreLink(next && to({ ...kept, severity, after: next }), 'Next alerts')}
-${chart}
 ${commandSection(view, kept, severity)}`;
 }
 

@@ -100,7 +100,7 @@ describe('open alerts', async () => {
     expect(await sender.run('alert list --ended --severity Critical')).toMatchObject({ err: 'None is Critical.\n' });
     const shown = await sender.page('alerts?state=ended');
     expect(shown).toMatch(
-      /Open Ended last day .*7 days .* Critical Warning Info Ended alerts .*net! \w{24} ended .*alert list --account=\d+ --ended --since=1d /,
+      /Open Ended last day .*7 days .* Critical Warning Info .*Ended alerts .*net! \w{24} ended .*alert list --account=\d+ --ended --since=1d /,
     );
     expect(shown).not.toContain('cpu!');
     const page = await sender.html('alerts');
@@ -142,7 +142,8 @@ describe('open alerts', async () => {
   });
 
   it('show when their incident was created, and last changed', async () => {
-    const incident_id = 'c'.repeat(24);
+    // The highest id is listed first.
+    const incident_id = 'f'.repeat(24);
     const at = (at_ms: number, title: string) => ({
       kind: 'incident',
       account_id: sender.account,
@@ -154,7 +155,7 @@ describe('open alerts', async () => {
     await ingestOver(table).send(at(created, 'A'), at(changed, 'B'));
     expect(await sender.page(`incident/${incident_id}`)).toMatch(/created .*3 hours ago last changed .*2 hours ago/);
     expect(await sender.page('incidents')).toMatch(
-      /incident created changed alerts merges B c{24} .*3 hours ago .*2 hours ago 0 0 /,
+      /incident created changed alerts merges B f{24} .*3 hours ago .*2 hours ago 0 0 /,
     );
     expect(await sender.json('show incidents')).toContainEqual(
       expect.objectContaining({ incident_id, created_ms: created, changed_ms: changed }),

@@ -248,7 +248,7 @@ describe('stored text', async () => {
   await put(table, keys.logHead(42), { last: ENTRY, last_large: 5, pending: { 5: HOSTILE } });
   const writing = [...commandsWith('--dry-run'), ...commandsWith('--write'), 'console', 'export'];
   const reading = local.filter((line) => !writing.some((name) => line.startsWith(name)));
-  const withoutText = /^(status|audit|merge list .*--since|.*--cluster)/;
+  const withoutText = /^(status|audit|merge list .*--since|.*--cluster|alert list .*--ended)/;
 
   it.each([...reading, 'export --account 42', 'account create 42 --name Other'])(
     'neither controls a terminal nor forges a line: %s',
