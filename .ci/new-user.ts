@@ -43,11 +43,12 @@ const expectFound = await signIn();
 const PATIENT_CURL = 'curl() { command curl --retry 3 "$@"; }';
 /** Makes a call as README.md shows it. @returns what it sent, and the items of the answer if that is a list */
 async function call(path: string) {
-  const curl = shown('README.md', new RegExp(`^(curl \\S+ '[^']+${path}\\?.*)$`, 'm'));
-  const answer = await shell(`${PATIENT_CURL}\n${curl.replace('http://127.0.0.1:3000', service.url)}`);
+  const settings = shown('README.md', /```sh\n(URL=.*?)```/s).replace('http://127.0.0.1:3000', service.url);
+  const line = shown('README.md', new RegExp(`^(call ${path} .*)$`, 'm'));
+  const answer = await shell(`${PATIENT_CURL}\n${settings}${line}`);
   const { data } = JSON.parse(answer);
   assert.notEqual(data, undefined, answer);
-  return { ...JSON.parse(/-d '(.*)'$/.exec(curl)?.[1] ?? ''), items: data?.items };
+  return { ...JSON.parse(/'(.*)'$/.exec(line)?.[1] ?? ''), items: data?.items };
 }
 
 async function sendMergeAndUndo(): Promise<void> {
@@ -164,7 +165,7 @@ async function sendAndReadByCommand(): Promise<void> {
     .filter(({ alert_key }) => /^job [0-2]$/.test(alert_key))
     .map(({ alert_id }) => alert_id);
   assert.equal(ids.length, 3, listed);
-  const incident = shown('README.md', /"incident_id":"(\w+)"/);
+  const incident = shown('README.md', /"incident_id": "(\w+)"/);
   const merged = JSON.parse(await shell(command('merge-alerts', ids.join('","'), incident)));
   assert.deepEqual(merged, { replayed: false });
   for (const id of ids) await expectFound(id, `in incident ${incident}`);

@@ -12,7 +12,7 @@ import { serveTable } from '../../packages/local/test/support/start-service.ts';
 import { textOf } from '../support/documents.ts';
 import { newTable, stored } from '../support/service.ts';
 
-const documents = globSync(['*.md', 'docs/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
+const documents = globSync(['*.md', 'docs/**/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
 
 const anchorsOf = (file: string) =>
   [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
