@@ -1,7 +1,7 @@
 /**
  * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
  * each; sends records, and reads and merges their alerts, by the commands of the client's README; then two real Alertmanagers, of Debian, send
- * the same alert with the configuration of docs/feed.md; one is restarted, and sends its end. Meanwhile an account is erased, which takes minutes.
+ * the same alert with the configuration of docs/senders.md; one is restarted, and sends its end. Meanwhile an account is erased, which takes minutes.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
@@ -93,7 +93,7 @@ async function listAlerts(body: object): Promise<AlertItem[]> {
   return data.items;
 }
 
-/** The key of an alert of Alertmanager, as in docs/feed.md. */
+/** The key of an alert of Alertmanager, as in docs/senders.md. */
 const keyOf = ({ fingerprint }: { fingerprint: string }, ...sources: string[]) =>
   ['alertmanager', ...sources, fingerprint].join(' ');
 
@@ -172,9 +172,9 @@ async function sendAndReadByCommand(): Promise<void> {
   reportDone("the client's command sends records, goes on after it was killed, and reads and merges the alerts");
 }
 
-/** The configuration of docs/feed.md, with which Alertmanager sends to the service. */
+/** The configuration of docs/senders.md, with which Alertmanager sends to the service. */
 const configurationOf = (source: string) =>
-  shown('docs/feed.md', /```yaml\n(route:\n.*?)```/s)
+  shown('docs/senders.md', /```yaml\n(route:\n.*?)```/s)
     .replace('https://ADDRESS', service.url)
     .replace('KEY', DEMO_KEYS.demo)
     .replace('SOURCE', source);
