@@ -9,10 +9,10 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { commandNames } from '../../packages/admin/test/support/run-admin.ts';
 import { serveTable } from '../../packages/local/test/support/start-service.ts';
-import { textOf } from '../support/documents.ts';
+import { DOCUMENTS, textOf } from '../support/documents.ts';
 import { newTable, stored } from '../support/service.ts';
 
-const documents = globSync(['*.md', 'docs/**/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
+const documents = [...DOCUMENTS, ...globSync('examples/*/*.yml')];
 
 const anchorsOf = (file: string) =>
   [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
