@@ -106,7 +106,7 @@ it.each(FLEETS.slice(0, 2))('%s makes CSV in which nothing hides, and nothing is
 
 describe('exit codes', () => {
   it('are those of docs/api.md', () => {
-    const codes = [...textOf('docs/api.md').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+    const codes = [...textOf('docs/api.md').matchAll(/^- (\d+): /gm)].map(([, code]) => Number(code));
     expect(codes).toEqual([0, ...Object.values(EXIT)]);
   });
 
