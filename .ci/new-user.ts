@@ -1,7 +1,8 @@
 /**
  * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
  * each; sends records, and reads and merges their alerts, by the commands of the client's README; then two real Alertmanagers, of Debian, send
- * the same alert with the configuration of docs/senders.md; one is restarted, and sends its end. Meanwhile an account is erased, which takes minutes.
+ * the same alert with the configuration of docs/senders.md; one is restarted, and sends its end. Meanwhile an account is erased and an alert whose
+ * end Alertmanager does not send ends by silence, which take minutes.
  */
 import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +15,9 @@ import { root, shell, startServer, startService, until } from './support/process
 const ACCOUNT = 1;
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'new-user-'));
 const folder = temporary.path;
-await using service = await startService();
+const eventsFile = join(folder, 'events.ndjson');
+await using service = await startService(['--events', eventsFile], { ALERT_SILENCE_SECONDS: '60' });
+const startAlertmanager = await downloadAlertmanager(folder, configurationOf);
 const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
 
 /** What a document shows that fits the pattern, as far as its first group. */
@@ -78,6 +81,7 @@ async function sendMergeAndUndo(): Promise<void> {
 interface AlertItem {
   alert_id: string;
   title: string;
+  labels: object;
   annotations?: object;
   end_time?: number;
 }
@@ -173,15 +177,14 @@ async function sendAndReadByCommand(): Promise<void> {
 }
 
 /** The configuration of docs/senders.md, with which Alertmanager sends to the service. */
-const configurationOf = (source: string) =>
-  shown('docs/senders.md', /```yaml\n(route:\n.*?)```/s)
-    .replace('https://ADDRESS', service.url)
-    .replace('KEY', DEMO_KEYS.demo)
-    .replace('SOURCE', source);
+function configurationOf(source: string) {
+  return shown('docs/senders.md', /```yaml\n(route:\n.*?)```/s)
+    .replace('http://127.0.0.1:3000', service.url)
+    .replace('source=laptop', `source=${source}`);
+}
 
 /** Two clusters have an alert of the same labels, one resolves its own, and the other's stays open. */
 async function receiveFromAlertmanagers(): Promise<void> {
-  const startAlertmanager = await downloadAlertmanager(folder, configurationOf);
   const labels = { alertname: 'DiskFull', instance: 'db-9' };
   const diskFull = { labels, annotations: { summary: 'Disk 9 is full', runbook_url: 'https://wiki.example.com/disk' } };
   await using other = await startAlertmanager('us');
@@ -208,6 +211,49 @@ async function receiveFromAlertmanagers(): Promise<void> {
     [otherId],
   );
   reportDone('alerts of two Alertmanagers arrive, survive a restart, and are resolved each by its own');
+}
+
+/** The detail of the event that an alert of the key has ended. */
+const endTold = (alertKey: string) =>
+  until(`the end of ${alertKey} is told`, async () =>
+    readFileSync(eventsFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"AlertResolved"'))
+      .map((line) => JSON.parse(line).detail)
+      .find(({ alert_key }) => alert_key === alertKey),
+  );
+
+/** Alertmanager never sends an end within a silence, also once the silence is over. */
+async function endBySilence(): Promise<void> {
+  await using alertmanager = await startAlertmanager('quiet');
+  const alert = { labels: { alertname: 'DiskSlow' }, annotations: { summary: 'A disk is slow' } };
+  const fired = await alertmanager.fire(alert);
+  const key = keyOf(fired, 'quiet');
+  await listedId(key);
+  await alertmanager.silence('DiskSlow', 10);
+  await alertmanager.send({ ...alert, startsAt: fired.startsAt, endsAt: new Date() });
+  await until('the alert ends by silence', async () => Number((await lastAlertOf(key))?.end_time) > 0, 4);
+  assert.equal((await endTold(key)).reason, 'silent');
+  reportDone('an alert whose end is not sent ends by silence');
+}
+
+/** A record with a key and the status `Ok` alone loses nothing. */
+async function endByKey(): Promise<void> {
+  const alert = { alert_key: 'ci deploy', title: 'The deployment failed', labels: { team: 'web' } };
+  const send = async (record: object) => {
+    const body = JSON.stringify({ records: [{ kind: 'alert', ...record }] });
+    const headers = { 'Content-Type': 'application/json' };
+    const url = `${service.url}/feed/records?app_key=${DEMO_KEYS.demo}`;
+    assert.equal((await fetch(url, { method: 'POST', headers, body })).status, 200);
+  };
+  await send(alert);
+  await listedId(alert.alert_key);
+  await send({ alert_key: alert.alert_key, alert_status: 'Ok' });
+  const { title, labels, reason } = await endTold(alert.alert_key);
+  assert.deepEqual([title, labels, reason], [alert.title, alert.labels, undefined]);
+  const ended = (await lastAlertOf(alert.alert_key)) as AlertItem;
+  assert.deepEqual([ended.title, ended.labels, Number(ended.end_time) > 0], [alert.title, alert.labels, true]);
+  reportDone('an alert ends by its key alone, and keeps its title and labels');
 }
 
 /** Erases an account that has sent records: nobody gets in with its key, and nothing of it is shown or comes back. */
@@ -238,8 +284,9 @@ async function eraseAccount(): Promise<void> {
 
 async function spendTheDay(): Promise<void> {
   await sendMergeAndUndo();
+  await endByKey();
   await sendAndReadByCommand();
   await receiveFromAlertmanagers();
 }
 
-await Promise.all([spendTheDay(), eraseAccount()]);
+await Promise.all([spendTheDay(), eraseAccount(), endBySilence()]);

@@ -36,7 +36,7 @@ export interface CompositeCondition {
   readonly rule: IAlarmRule;
 }
 
-/** Makes the alarms. Each says what to do: its runbook is the heading of its name in docs/operate.md. */
+/** Makes the alarms. Each says what to do: its runbook is the heading of its name in docs/runbook.md. */
 export class Alarms {
   /** The alarms so far, without parts of composite ones. */
   readonly told: AlarmBase[] = [];

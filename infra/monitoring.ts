@@ -32,7 +32,7 @@ export interface MonitoringProps extends DashboardProps {
   readonly backups: IBackupVault | undefined;
 }
 
-/** The dashboard, and the alarms, each with a runbook in docs/operate.md. */
+/** The dashboard, and the alarms, each with a runbook in docs/runbook.md. */
 export class Monitoring extends Construct {
   readonly dashboard: Dashboard;
 

@@ -18,7 +18,7 @@ export interface OperatorPolicyProps {
   readonly accountPlanId: string;
 }
 
-/** What the admin command, and AWS's redrive of its queues, may do with this stack; `restore` needs rights of its own (docs/operate.md). */
+/** What the admin command, and AWS's redrive of its queues, may do with this stack; `restore` needs rights of its own (docs/restore.md). */
 export function createOperatorPolicy(
   scope: Construct,
   { table, sources, deadLetters, feed, accountPlanId }: OperatorPolicyProps,

@@ -7,7 +7,7 @@ import { addCallCount, answeredWith } from './access-log.ts';
 import type { Alarms } from './alarms.ts';
 import { operationalEventMetric } from './stack-metrics.ts';
 
-/** The share of the operations' calls that may fail: the objective is 99.9 % (docs/operate.md). */
+/** The share of the operations' calls that may fail: the objective is 99.9 % (docs/runbook.md). */
 const ERROR_BUDGET = 0.001;
 
 /** Burn rates of the error budget. An alarm is raised if both windows reach the rate: the short one shows that calls still fail. */

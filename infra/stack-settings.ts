@@ -75,8 +75,8 @@ export function readDeploymentSettings(context: StageContext) {
     pageTo: text('pageTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
     ticketTo: text('ticketTo', EMAIL_OR_TOPIC, 'an e-mail address or the ARN of an SNS topic'),
     runbookUrl:
-      text('runbookUrl', /^https:\/\/[^\s#]+$/, 'the https address of your copy of docs/operate.md') ??
-      'docs/operate.md',
+      text('runbookUrl', /^https:\/\/[^\s#]+$/, 'the https address of your copy of docs/runbook.md') ??
+      'docs/runbook.md',
     feedAccounts:
       text('feedAccounts', FEED_ACCOUNTS, 'at most 47 ids of AWS accounts, separated by commas')?.split(',') ?? [],
     backupVaultArn: text('backupVaultArn', VAULT_ARN, 'the ARN of a backup vault'),

@@ -1,5 +1,5 @@
 /**
- * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/operate.md: bootstrap,
+ * Walks through the life of a deployment on an emulator of AWS, with the commands of docs/deploy.md and docs/restore.md: bootstrap,
  * deploy, freeze, update, deploy an ephemeral stage beside it, let an update fail, roll back, destroy, adopt the table that was kept.
  */
 import { strict as assert } from 'node:assert';
@@ -71,7 +71,7 @@ async function smoke(): Promise<void> {
 }
 
 /**
- * Runs the certificate (docs/reliability.md) of the operations that write, with new data. Leaves out the fleet, whose checks wait for the
+ * Runs the certificate (docs/internals/reliability.md) of the operations that write, with new data. Leaves out the fleet, whose checks wait for the
  * rate limit.
  */
 async function certifyWrites(): Promise<void> {

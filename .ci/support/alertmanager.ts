@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { freePort } from '../../packages/local/dynamodb-local.ts';
 import { shell, startServer, until } from './processes.ts';
 
+/** It repeats well within a minute, after which the walk's service takes an alert for one that has ended. */
+const TIMES = ['group_wait: 0s', 'group_interval: 1s', 'repeat_interval: 15s'];
+
 /**
  * Downloads Alertmanager into a folder. @param configurationOf the configuration of one that has this source
  * @returns starts one that has lost what it had stored
@@ -17,7 +20,7 @@ export async function downloadAlertmanager(folder: string, configurationOf: (sou
     rmSync(join(folder, source), { recursive: true, force: true });
     writeFileSync(
       join(folder, `${source}.yml`),
-      configurationOf(source).replace('route:', 'route:\n  group_wait: 0s\n  group_interval: 1s'),
+      configurationOf(source).replace('route:', `route:\n  ${TIMES.join('\n  ')}`),
     );
     const address = `127.0.0.1:${await freePort()}`;
     // By default, Debian's stores in /var/lib.
@@ -37,10 +40,17 @@ export async function downloadAlertmanager(folder: string, configurationOf: (sou
     const url = `http://${address}/api/v2/alerts`;
     return {
       ...server,
-      send: (alert: object) => send(url, alert),
+      send: (alert: object) => post(url, [alert]),
+      /** Silences the alerts of a name for so many seconds. */
+      silence: (alertname: string, seconds: number) =>
+        post(`http://${address}/api/v2/silences`, {
+          matchers: [{ name: 'alertname', value: alertname, isRegex: false }],
+          ...{ startsAt: new Date(), endsAt: new Date(Date.now() + 1_000 * seconds) },
+          ...{ createdBy: 'walk', comment: 'maintenance' },
+        }),
       /** Sends an alert that fires. @returns it as Alertmanager shows it */
       async fire(alert: object): Promise<FiredAlert> {
-        await send(url, alert);
+        await post(url, [alert]);
         const [fired] = (await (await fetch(url)).json()) as FiredAlert[];
         return fired ?? assert.fail('Alertmanager shows no alert');
       },
@@ -53,9 +63,9 @@ interface FiredAlert {
   startsAt: string;
 }
 
-/** Sends an alert to Alertmanager, as Prometheus does. */
-async function send(url: string, alert: object): Promise<void> {
+/** Sends to Alertmanager, as Prometheus sends alerts and `amtool` silences. */
+async function post(url: string, body: object): Promise<void> {
   const request = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
-  const response = await fetch(url, { ...request, body: JSON.stringify([alert]) });
+  const response = await fetch(url, { ...request, body: JSON.stringify(body) });
   assert.equal(response.status, 200, await response.text());
 }

@@ -44,9 +44,10 @@ export function startServer(command: string, args: readonly string[], options: S
 }
 
 /** Starts the service as the README says, but with sample data that do not change, and waits until it serves. */
-export async function startService(args: readonly string[] = []) {
+export async function startService(args: readonly string[] = [], env: Environment = {}) {
   const server = startServer('npm', ['start', '--silent', '--', '--port', '0', '--still', ...args], {
     cwd: root,
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const timer = setTimeout(server.kill, 60_000);
@@ -63,15 +64,15 @@ export async function startService(args: readonly string[] = []) {
   return { ...server, url, output };
 }
 
-/** Calls `poll` until it returns something other than undefined or false. @throws after a minute, with `what` in the message */
+/** Calls `poll` until it returns something other than undefined or false. @throws after so many minutes, with `what` in the message */
 export async function until<Found>(
   what: string,
   poll: () => Promise<Found | undefined | false>,
-  pauseMs = 500,
+  minutes = 1,
 ): Promise<Found> {
-  for (const began = Date.now(); ; await sleep(pauseMs)) {
+  for (const began = Date.now(); ; await sleep(500)) {
     const found = await poll();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() - began > 60_000) throw new Error(`not within a minute: ${what}`);
+    if (Date.now() - began > 60_000 * minutes) throw new Error(`not within ${minutes} min: ${what}`);
   }
 }

@@ -65,7 +65,11 @@ export const ENVELOPE_SCHEMAS: Readonly<Record<string, Schema>> = {
     required: ['code', 'message'],
     properties: {
       code: schemaRef('ErrorCode'),
-      message: { type: 'string', description: 'Human-readable, in the language of the Accept-Language header' },
+      message: {
+        type: 'string',
+        description:
+          'Human-readable, in the language of the Accept-Language header; in English where API Gateway itself responds',
+      },
       refused: {
         type: 'array',
         items: schemaRef('RefusedItem'),

@@ -27,7 +27,7 @@ const COMMON = {
   by: {
     type: 'string',
     description:
-      'The id of an app key, or `operator` followed by who the operator is. If a record of the feed or of an import is the cause: `record`, followed by `: ` and who it says it was',
+      'The id of an app key, or `operator` followed by who the operator is. If a record of the feed or of an import is the cause: `record`, followed by `: ` and who it says it was. Of an end by silence: `service`',
   },
 };
 const REQUEST = {
@@ -66,9 +66,9 @@ const appKeyEvent = (description: string, command: string) =>
   commandEvent(description, command, { app_key_id: appKeyId }, { app_key_id: KEY });
 
 const unixSeconds = { ...count, description: 'Unix seconds' };
-const alertEvent = (description: string, sample: object): EventDescription => ({
+const alertEvent = (description: string, sample: object, commands = ['record']): EventDescription => ({
   description,
-  cause: { command: { const: 'record', description: 'A record of the feed or of an import' } },
+  cause: { command: { enum: commands, description: '`record`: a record of the feed or of an import' } },
   required: {
     alert_id: objectId,
     alert_key: { type: 'string', description: 'What the sender watches' },
@@ -154,6 +154,7 @@ const EVENTS: Readonly<Record<string, EventDescription>> = {
   AlertResolved: alertEvent(
     'The alert of an alert key has ended. One whose end is all that was told has no severity, and no AlertTriggered.',
     { alert_severity: 'Critical', end_time: 1_795_000_060 },
+    ['record', 'end-silent-alerts'],
   ),
   WorkItemDeleted: {
     description: 'A work item was deleted: by a call, or by a record of the feed or of an import.',

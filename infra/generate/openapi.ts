@@ -31,6 +31,7 @@ const NOTES: Readonly<Record<number, readonly string[]>> = {
     'API Gateway itself responds `BadRequest`, in English, to a malformed request, a URL or headers of more than 10,240 bytes, ' +
       'and a body whose `Content-Encoding` is not gzip or deflate.',
   ],
+  401: ['API Gateway itself responds, in English, to a missing or empty `app_key`.'],
   413: ['Above about 4.5 MB API Gateway itself responds, without an envelope: go by the status.'],
   503: [
     'Every operation can respond so: a dependency is down, throttled or too slow. No change is lost by trying again.',

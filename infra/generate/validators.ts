@@ -1,14 +1,15 @@
 /**
- * Compiles the request schema of every operation to a module of its own, so that no handler loads ajv when it starts:
- * `npm run generate`. A test fails if a file is out of date.
+ * Compiles the request schema of every operation, and the schemas of lines of the feed and of import, to modules, so that no function loads
+ * ajv when it starts: `npm run generate`. A test fails if a file is out of date.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
 import type { Operation } from '../../lib/http/operation.ts';
-import { int64Keyword, withInt64 } from '../../lib/ingest/int64-keyword.ts';
+import { LINES, type LineName, RECORD_NAMES } from '../../lib/ingest/lines.ts';
 import { operations } from '../../lib/operations/index.ts';
+import { int64Keyword, withInt64 } from './int64-keyword.ts';
 
 /** The schema of a request, but for items that the operation checks one by one. */
 function withoutItems({ request, itemTexts }: Operation): object {
@@ -17,13 +18,7 @@ function withoutItems({ request, itemTexts }: Operation): object {
   return { ...(request as object), properties: { ...request.properties, [itemTexts]: list } };
 }
 
-/** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
-const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
-
-/** The source of the module that validates the request body of `operation`. */
-export async function validatorSource(operation: Operation): Promise<string> {
-  const { name } = operation;
-  const request = withoutItems(operation);
+function createAjv() {
   const ajv = new Ajv({
     allErrors: true,
     messages: false,
@@ -31,22 +26,60 @@ export async function validatorSource(operation: Operation): Promise<string> {
     strict: true,
     code: { source: true, esm: true, lines: true, optimize: 2 },
   });
-  ajv.addKeyword(int64Keyword);
-  ajv.addSchema(withInt64(request) as object, name);
-  const compiled = standalone.default(ajv, ajv.compile(withInt64(request) as object));
-  const source = compiled.replaceAll(UCS2_LENGTH, 'codePoints');
+  return ajv.addKeyword(int64Keyword);
+}
+
+/** How ajv's code imports its function for the length of a string: by `require`, which a bundle of ES modules would have to wrap. */
+const UCS2_LENGTH = 'require("ajv/dist/runtime/ucs2length").default';
+/** Where in the schema an error is. Nobody reads it. */
+const SCHEMA_PATH = /schemaPath: ?"[^"]*", ?/g;
+
+/** @param from the module of the schemas @param json the path of `lib/shared/json.ts` */
+async function moduleOf(compiled: string, from: string, json: string): Promise<string> {
+  const source = compiled.replaceAll(UCS2_LENGTH, 'codePoints').replaceAll(SCHEMA_PATH, '');
   const { code } = await transform(source, { format: 'esm', target: 'node24', minifySyntax: true, treeShaking: true });
-  const imports = source.includes('codePoints') ? `import { codePoints } from '../../shared/json.ts';\n` : '';
-  return `// Generated from schema.ts by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
+  const imports = source.includes('codePoints') ? `import { codePoints } from '${json}';\n` : '';
+  return `// Generated from ${from} by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
-export const validatorFile = (operation: Operation) =>
-  new URL(`../../lib/operations/${operation.name}/validate-${operation.name}.ts`, import.meta.url);
+/** The source of the module that validates the request body of `operation`. */
+function validatorSource(operation: Operation): Promise<string> {
+  const schema = withInt64(withoutItems(operation)) as object;
+  const ajv = createAjv();
+  ajv.addSchema(schema, operation.name);
+  return moduleOf(standalone.default(ajv, ajv.compile(schema)), 'schema.ts', '../../shared/json.ts');
+}
 
-if (import.meta.main) {
-  for (const operation of operations) {
-    const file = validatorFile(operation);
+/** The source of the module that exports a validator of each of these lines. */
+function lineValidatorsSource(names: readonly LineName[], json: string): Promise<string> {
+  const ajv = createAjv();
+  for (const name of names) ajv.addSchema(withInt64(LINES[name]) as object, name);
+  const compiled = standalone.default(ajv, Object.fromEntries(names.map((name) => [name, name])));
+  return moduleOf(compiled, 'lib/ingest/lines.ts', json);
+}
+
+const lineNames = Object.keys(LINES) as LineName[];
+const importedNames = lineNames.filter((name) => !RECORD_NAMES.includes(name));
+
+type Generated = [file: URL, source: () => Promise<string>];
+const generated = (path: string, source: Generated[1]): Generated => [
+  new URL(`../../${path}`, import.meta.url),
+  source,
+];
+
+/** The files of validators, and the source of each. */
+export const VALIDATORS: readonly Generated[] = [
+  ...operations.map((operation) =>
+    generated(`lib/operations/${operation.name}/validate-${operation.name}.ts`, () => validatorSource(operation)),
+  ),
+  generated('lib/ingest/validate-records.ts', () => lineValidatorsSource(RECORD_NAMES, '../shared/json.ts')),
+  generated('packages/admin/data/validate-imported.ts', () =>
+    lineValidatorsSource(importedNames, '../../../lib/shared/json.ts'),
+  ),
+];
+
+if (import.meta.main)
+  for (const [file, source] of VALIDATORS) {
     await mkdir(new URL('./', file), { recursive: true });
-    await writeFile(file, await validatorSource(operation));
+    await writeFile(file, await source());
   }
-}

@@ -42,7 +42,9 @@ export const sqsText = (text: string): string => text.replace(REFUSED_CHARACTERS
 
 /** JSON in which the characters that SQS refuses, but JSON allows, are escaped. */
 export const escapedForSqs = (json: string): string =>
-  json.replace(REFUSED_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+  Buffer.byteLength(json) === json.length // ASCII, of which JSON has no other characters
+    ? json
+    : json.replace(REFUSED_CHARACTERS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
 
 /** The JSON text of a message, as SQS takes it. */
 export const messageText = (value: unknown): string => escapedForSqs(stringifyJson(value));

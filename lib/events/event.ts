@@ -151,6 +151,9 @@ function deletedEvent(
   return createEvent('WorkItemDeleted', common, { work_item_id, work_item_version: version });
 }
 
+/** `by` and `command` of an end without a record. */
+const SILENCE = ['service', 'end-silent-alerts'] as const;
+
 /** Maximum bytes of the detail of an alert's event. With what EventBridge adds it stays within 64 KB, which EventBridge charges as one event. */
 const MAX_DETAIL_BYTES = 64_000;
 
@@ -159,7 +162,8 @@ function alertEvent(account: Int64, row: Stored<'alert'>): ServiceEvent | undefi
   if (told === undefined || key_order === undefined) return undefined;
   const isSilent = told === 'AlertSilent';
   const type = isSilent ? 'AlertResolved' : told;
-  const common = { account, atMs: timeOf(key_order), by: RECORD, dedupKey: alert_id, cause: { command: RECORD } };
+  const [by, command] = isSilent ? SILENCE : [RECORD, RECORD];
+  const common = { account, atMs: timeOf(key_order), by, dedupKey: alert_id, cause: { command } };
   const event = createEvent(type, common, {
     alert_id,
     alert_key,

@@ -26,7 +26,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Checks the content type, then the size, then parses the body. A missing body counts as `{}` and needs no content type. Where the operation
- * takes items as texts, only their list is read.
+ * takes items with their texts, only their list is read.
  *
  * middy's parser reads a short body that it does not change. The exact parser reads one that is long, has a number that `JSON.parse` may round,
  * or has a member name that middy's refuses. The errors of both quote the body, so they are dropped.
@@ -56,10 +56,10 @@ export function bodyMiddleware({
       const text = textOf(event, encoding, maxBodyBytes);
       event.bodyBytes = Buffer.byteLength(text);
       if (text === '') return {};
-      const lines = isLines ? linesOf(text) : text;
-      checkBounds(lines);
+      const lines = isLines ? linesOf(text) : undefined;
+      checkBounds(lines ?? text);
       if (itemTexts === undefined) return parse(text);
-      return isLines ? { [itemTexts]: lines } : withItemTexts(text, itemTexts);
+      return lines ? { [itemTexts]: lines.map((line) => ({ text: line })) } : withItemTexts(text, itemTexts);
     } catch (error) {
       if (IDENTITY.test(encoding) || GZIP.test(encoding) || !isUnreadable(error)) throw error;
       throw refusal('bodyEncoded', { encoding });
@@ -116,7 +116,7 @@ function unzipped(bytes: Buffer, encoding: string, maxBytes: number): Buffer {
   }
 }
 
-type AjvError = Pick<ErrorObject, 'instancePath' | 'params'>;
+export type AjvError = Pick<ErrorObject, 'instancePath' | 'params' | 'keyword'>;
 
 /** A validator that ajv has compiled. It fills defaults into the body, and sets `errors`. */
 export interface Validator {

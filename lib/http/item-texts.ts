@@ -1,6 +1,13 @@
-/** Bodies whose list reaches the operation as the JSON texts of its items, each as it came. */
-import { endOfString, positionOf, syntaxErrorAt } from '../shared/json.ts';
+/** Bodies whose list reaches the operation as its items, each with its JSON text as it came. */
+import { endOfString, isClosing, isOpening, isPlainJson, positionOf, syntaxErrorAt, UNITS } from '../shared/json.ts';
 import { type ApiError, refusal } from './errors.ts';
+
+/** An item of a list. */
+export interface ItemText {
+  readonly text: string;
+  /** What the text says; absent if `JSON.parse` may read it otherwise than the exact parser, or was not asked. */
+  readonly value?: unknown;
+}
 
 /** The refusal of a body that is not JSON. */
 export function malformed(body: string): ApiError {
@@ -19,35 +26,64 @@ export const linesOf = (body: string): string[] =>
     .filter((line) => line !== '');
 
 /**
- * The list of this name in a JSON body, which may also be the list alone, with the texts of its items. Of several members of a name the last
- * counts, as for `JSON.parse`. A value that is no list stays a text.
+ * The list of this name in a JSON body, which may also be the list alone. Of several members of a name the last counts, as for `JSON.parse`. A
+ * value that is no list stays what it is.
  * @throws ApiError if the body is not a JSON object or array
  */
-export function withItemTexts(body: string, list: string): Record<string, string | string[]> {
-  if (syntaxErrorAt(body) !== undefined) throw malformed(body);
-  const json = body.trim();
-  if (json.startsWith('[')) return { [list]: textsWithin(json) };
-  if (!json.startsWith('{')) throw refusal('bodyNotObject');
-  const member = textsWithin(json).findLast((text) => JSON.parse(text.slice(0, endOfString(text, 1))) === list);
-  if (member === undefined) return {};
-  const value = member.slice(member.indexOf(':', endOfString(member, 1)) + 1).trim();
-  return { [list]: value.startsWith('[') ? textsWithin(value) : value };
+export function withItemTexts(body: string, list: string): Record<string, unknown> {
+  const value = parse(body);
+  if (typeof value !== 'object' || value === null) throw refusal('bodyNotObject');
+  const values = Array.isArray(value) ? value : (value as Record<string, unknown>)[list];
+  if (!Array.isArray(values)) return values === undefined ? {} : { [list]: values };
+  const isPlain = isPlainJson(body);
+  const items = textsOf(body, list).map(
+    (text, index): ItemText => (isPlain || isPlainJson(text) ? { text, value: values[index] } : { text }),
+  );
+  return { [list]: items };
 }
 
-/** The texts between the outer brackets of valid JSON: an array's items, or an object's members. */
-function textsWithin(json: string): string[] {
-  const texts: string[] = [];
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw malformed(body);
+  }
+}
+
+/** The texts of the items of a valid body that is a list, or of the last list of this name in one that is an object. */
+function textsOf(body: string, list: string): string[] {
+  let texts: string[] = [];
   let depth = 0;
-  let start = 1;
-  for (let index = 0; index < json.length; index += 1) {
-    const character = json[index];
-    if (character === '"') index = endOfString(json, index + 1) - 1;
-    else if (character === '{' || character === '[') depth += 1;
-    else if (character === '}' || character === ']') depth -= 1;
-    const isEnd = depth === 0 || (depth === 1 && character === ',');
-    if (!isEnd) continue;
-    texts.push(json.slice(start, index).trim());
-    start = index + 1;
+  /** The depth of the items; 0: outside of the list. */
+  let level = 0;
+  /** Where an item, or a member of the body, begins. */
+  let start = 0;
+  for (let index = 0; index < body.length; index += 1) {
+    const unit = body.charCodeAt(index);
+    if (unit === UNITS.quote) index = endOfString(body, index + 1) - 1;
+    else if (isOpening(unit)) {
+      depth += 1;
+      const isList =
+        unit === UNITS.bracket &&
+        (depth === 1 || (depth === 2 && level === 0 && nameOf(body.slice(start, index)) === list));
+      if (isList) {
+        level = depth;
+        texts = [];
+      }
+      if (isList || depth === 1) start = index + 1;
+    } else if (unit === UNITS.comma) {
+      if (depth === level) texts.push(body.slice(start, index).trim());
+      if (depth === (level || 1)) start = index + 1;
+    } else if (isClosing(unit)) {
+      if (depth === level) {
+        texts.push(body.slice(start, index).trim());
+        level = 0;
+      }
+      depth -= 1;
+    }
   }
   return texts.length === 1 && texts[0] === '' ? [] : texts;
 }
+
+/** The name of a member whose text ends before its value. */
+const nameOf = (member: string): unknown => JSON.parse(member.slice(0, member.lastIndexOf(':')));

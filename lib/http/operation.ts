@@ -45,7 +45,7 @@ export interface Operation {
   /** The schema of an item of that list in openapi.json, where it is no record. The operation checks each item by itself. */
   readonly itemSchema?: JSONSchema;
   /**
-   * The list in the body, such as `records`, whose items the operation gets as JSON texts, to check them one by one. The body may also be
+   * The list in the body, such as `records`, whose items the operation gets with their texts ({@link ItemText}), to check them one by one. The body may also be
    * that list alone, or have an item a line (`LINES_TYPES`).
    */
   readonly itemTexts?: string;

@@ -10,6 +10,7 @@ import type { RateCountRow } from '../table/rows.ts';
 import { settle, updateRow } from '../table/write.ts';
 import { callerOf } from './app-keys.ts';
 import { refusal } from './errors.ts';
+import type { ItemText } from './item-texts.ts';
 import type { ApiEvent, Operation, RateWindow } from './operation.ts';
 
 /** The state of one window of the limit. */
@@ -165,12 +166,14 @@ export interface Admission {
 
 /** How the calls of an operation count; undefined if only the usage plan limits them. */
 export function admissionOf(
-  { name, rateWindows, budgeted }: Pick<Operation, 'name' | 'rateWindows' | 'budgeted'>,
+  { name, rateWindows, budgeted, itemTexts }: Pick<Operation, 'name' | 'rateWindows' | 'budgeted' | 'itemTexts'>,
   deps: Pick<Deps, 'table' | 'now' | 'newId' | 'settings'>,
 ): Admission | undefined {
   if (budgeted !== undefined) {
+    const textOf = itemTexts === budgeted ? (item: unknown) => (item as ItemText).text : stringifyJson;
     const itemsOf = (body: unknown) => (body as Record<string, readonly unknown[]>)[budgeted] ?? [];
-    const amountOf = (body: unknown) => itemsOf(body).reduce<number>((sum, item) => sum + kilobytesBegun(item), 0) || 1;
+    const amountOf = (body: unknown) =>
+      itemsOf(body).reduce<number>((sum, item) => sum + kilobytesBegun(textOf(item)), 0) || 1;
     return { limiter: createRateLimiter(itemBudget(deps.settings), deps), amountOf, refusal: 'tooManyItems' };
   }
   return (
@@ -182,9 +185,8 @@ export function admissionOf(
   );
 }
 
-/** How often an item counts: by its text or, where the operation gets it parsed, by its JSON without blanks. */
-const kilobytesBegun = (item: unknown) =>
-  Math.max(1, Math.ceil(Buffer.byteLength(typeof item === 'string' ? item : stringifyJson(item)) / 1_024));
+/** How often an item counts: by its text or, where the operation gets none, by its JSON without blanks. */
+const kilobytesBegun = (text: string) => Math.max(1, Math.ceil(Buffer.byteLength(text) / 1_024));
 
 type BudgetSettings = Pick<Settings, 'feedItemsPer3Seconds' | 'feedItemsPerMinute'>;
 

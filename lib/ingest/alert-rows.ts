@@ -12,7 +12,7 @@ import type { Table } from '../table/client.ts';
 import { all, EXISTS, expression, IS_NEW, is } from '../table/expression.ts';
 import { keys } from '../table/keys.ts';
 import { getRow, getStoredRow } from '../table/read.ts';
-import { transact, transactNamed, updateAction } from '../table/write.ts';
+import { transact, transactNamed, updateAction, updateRow } from '../table/write.ts';
 import {
   endOf,
   isEnd,
@@ -27,7 +27,7 @@ import {
   writesOf,
 } from './alert-writes.ts';
 import { areAsRead, laterWrites, latestWrites, updateOf, writeGroups } from './group-writes.ts';
-import { keyOf, type WriteOptions } from './record-rows.ts';
+import type { Found, Row, WriteOptions } from './record-rows.ts';
 import type { IngestRecord } from './records.ts';
 
 /** How many records of a key in a batch are written: the latest. Each waits for the one before, and may take a transaction. */
@@ -42,14 +42,35 @@ export async function writeAlert(
 ): Promise<boolean> {
   const { alert_id, alert_key } = latest.sent;
   const { found, ...others } = options;
-  if (alert_key === undefined)
-    return writeGroups(table, keyOf(latest.sent), latestWrites(records.flatMap(writesOf)), { found });
+  if (alert_key === undefined) return writeById(table, records, latest, found);
   if (alert_id !== undefined) return restoreAlert(table, latest, options);
   let isChanged = false;
   const inOrder = records.toSorted((a, b) => Buffer.compare(a.order, b.order));
   for (const record of inOrder.slice(-MAX_RECORDS_OF_KEY))
     isChanged = (await writeOfKey(table, record, records.length === 1 ? options : others)) || isChanged;
   return isChanged;
+}
+
+/** What is written to a row that has expired would be removed with it: the records make it anew. */
+async function writeById(table: Table, records: readonly IngestRecord[], { sent }: IngestRecord, found?: Found) {
+  const alert = keys.alert(sent.account_id, String(sent.alert_id));
+  const writes = latestWrites(records.flatMap(writesOf));
+  const seconds = Math.floor(table.now() / 1_000);
+  let hasExpired = false;
+  const required = {
+    condition: expression`(${is('ttl', undefined)} OR #ttl > ${seconds})`,
+    holds({ ttl }: Row) {
+      hasExpired = ttl !== undefined && Number(ttl) <= seconds;
+      return !hasExpired;
+    },
+  };
+  if ((await writeGroups(table, alert, writes, { found, required })) || !hasExpired) return !hasExpired;
+  const { pk: _pk, sk: _sk, ...row } = { ...(await getStoredRow(table, alert)) } as Row;
+  const nothing = Object.fromEntries(Object.keys(row).map((name) => [name, undefined]));
+  const update = updateOf(
+    writes.map((write, index) => (index > 0 ? write : { ...write, fields: { ...nothing, ...write.fields } })),
+  );
+  return (await updateRow(table, alert, update, expression`#ttl <= ${seconds}`)).done;
 }
 
 const alertKeyOf = ({ sent }: IngestRecord) => keys.alertKey(sent.account_id, String(sent.alert_key));

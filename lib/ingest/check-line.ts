@@ -1,10 +1,9 @@
 /** Checks lines of import and the feed by {@link LINES}. */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Fields, fieldErrorOf } from '../http/body.ts';
+import { type AjvError, type Fields, fieldErrorOf, type Validator } from '../http/body.ts';
 import type { FieldSchema } from '../http/errors.ts';
 import { alert } from '../model/alert.ts';
 import { AT_MS, UNIX_SECONDS } from '../model/fields.ts';
-import type { Kind, SentRecord } from '../model/kinds.ts';
+import { INGEST_KINDS, type IngestKind, type Kind, type SentRecord } from '../model/kinds.ts';
 import { MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION, RESERVED_WORK_ITEM_FIELDS } from '../model/work-item.ts';
 import {
   codePoints,
@@ -15,51 +14,54 @@ import {
   positionOf,
   syntaxErrorAt,
 } from '../shared/json.ts';
-import { int64Keyword, withInt64 } from './int64-keyword.ts';
 import { MAX_DEPTH, MAX_FIELD_NAME, MAX_LINE_BYTES, MAX_RECORD_BYTES, SMALLEST_NUMBER, sizeProblem } from './limits.ts';
-import { KEYED_ONLY, LINES, type LineSchema } from './lines.ts';
+import { KEYED_ONLY, LINES, type LineName, type LineSchema } from './lines.ts';
 import { fieldProblem, firstProblems, type Problem, tooLong } from './problems.ts';
+import * as validators from './validate-records.ts';
 
-const ajv = new Ajv({ allErrors: true, messages: false });
-ajv.addKeyword(int64Keyword);
-const validators = new Map<LineSchema, ValidateFunction>();
-/** Compiles a schema at its first use, and keeps it. */
-function validatorOf(schema: LineSchema): ValidateFunction {
-  const validate = validators.get(schema) ?? ajv.compile<unknown>(withInt64(schema) as object);
-  validators.set(schema, validate);
-  return validate;
+/** What is taken: the kinds, and the validators of their lines. */
+export interface Taken<OfKind extends Kind = Kind> {
+  readonly kinds: readonly OfKind[];
+  readonly validators: Readonly<Partial<Record<LineName, Validator>>>;
 }
 
+/** What the feed takes. */
+export const TAKEN_BY_FEED: Taken<IngestKind> = { kinds: INGEST_KINDS, validators };
+
+const nameOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineName =>
+  kind === 'host' && retired === true ? 'retired_host' : kind;
+
 /** The schema of a line of this kind. */
-export const schemaOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineSchema =>
-  LINES[kind === 'host' && retired === true ? 'retired_host' : kind];
+export const schemaOf = (line: { kind: Kind; retired?: unknown }): LineSchema => LINES[nameOf(line)];
 
 /** Whether a line has what only the export of an alert with a key has: its id beside its key. */
 export const isExportedAlert = (line: object): boolean => 'alert_id' in line && 'alert_key' in line;
 
 /** The schema of a line that an export may have written, if it is another than that of a record. */
-function exportedSchemaOf(kind: Kind, line: object): LineSchema | undefined {
-  if (kind === 'incident') return LINES.exported_incident;
-  return kind === 'alert' && isExportedAlert(line) ? LINES.exported_alert : undefined;
+function exportedNameOf(kind: Kind, line: object): LineName | undefined {
+  if (kind === 'incident') return 'exported_incident';
+  return kind === 'alert' && isExportedAlert(line) ? 'exported_alert' : undefined;
 }
 
-/** The record of a line of the feed, if that has no problems. @param kinds those that are accepted */
-export function sentRecordOf<OfKind extends Kind>(
-  text: string,
-  kinds: readonly OfKind[],
-): { problems: Problem[]; sent?: SentRecord<OfKind> } {
+/** The record of a line of the feed, if that has no problems. */
+export function sentRecordOf(text: string): { problems: Problem[]; sent?: SentRecord<IngestKind> } {
   const { problems, line } = parseLine(text);
-  if (problems.length === 0) problems.push(...problemsOf(line, kinds, text));
-  return problems.length === 0 ? { problems, sent: line as SentRecord<OfKind> } : { problems };
+  if (problems.length === 0) problems.push(...problemsOf(line, TAKEN_BY_FEED, text));
+  return problems.length === 0 ? { problems, sent: line as SentRecord<IngestKind> } : { problems };
 }
 
 /**
  * Parses a line. The result is what JSON says, of any type, unless there are problems.
  * @param maxBytes a longer one is not parsed: it is too large a record, even without its account and time
+ * @param value of a text that is parsed
  */
-export function parseLine(text: string, maxBytes = MAX_LINE_BYTES): { problems: Problem[]; line?: unknown } {
+export function parseLine(
+  text: string,
+  { maxBytes = MAX_LINE_BYTES, value }: { maxBytes?: number; value?: unknown } = {},
+): { problems: Problem[]; line?: unknown } {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) return { problems: [tooLong(bytes, MAX_RECORD_BYTES)] };
+  if (value !== undefined) return { problems: [], line: value };
   let line: unknown;
   let hasProto = false; // `parseJson` drops members named `__proto__`, and calls this
   try {
@@ -82,63 +84,75 @@ export function isRefusedCall(line: unknown): boolean {
 }
 
 /**
- * The first problems of a parsed line; none if it is a record of one of the kinds.
+ * The first problems of a parsed line; none if it is a record that is taken.
  * @param queued the line as it is queued; absent: import bounds its size
  */
-export const problemsOf = (line: unknown, kinds: readonly Kind[], queued?: string): Problem[] =>
-  firstProblems(allProblems(line, kinds, queued));
+export const problemsOf = (line: unknown, taken: Taken, queued?: string): Problem[] =>
+  firstProblems(allProblems(line, taken, queued));
 
-function* allProblems(line: unknown, kinds: readonly Kind[], queued?: string): Generator<Problem> {
-  if (typeof line !== 'object' || line === null || Array.isArray(line)) return yield plain('itemNotObject');
+function allProblems(line: unknown, { kinds, validators }: Taken, queued?: string): Problem[] {
+  if (typeof line !== 'object' || line === null || Array.isArray(line)) return [plain('itemNotObject')];
   const { kind, retired, TopicArn } = line as { kind?: Kind; retired?: unknown; TopicArn?: unknown };
-  if (isRefusedCall(line)) return yield plain('itemOfRefusedCall');
-  if (kind === undefined && TopicArn !== undefined) return yield plain('itemOfSns');
+  if (isRefusedCall(line)) return [plain('itemOfRefusedCall')];
+  if (kind === undefined && TopicArn !== undefined) return [plain('itemOfSns')];
   if (kind === undefined || !kinds.includes(kind))
-    return yield fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined });
+    return [fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined })];
   const tooLarge = queued === undefined ? undefined : sizeProblem(queued, line);
-  if (tooLarge) return yield tooLarge;
-  const schema = (kinds.includes('account') && exportedSchemaOf(kind, line)) || schemaOf({ kind, retired });
-  const fields = schema.properties as Fields;
-  const validate = validatorOf(schema);
-  validate(line);
-  const errors = validate.errors ?? [];
+  if (tooLarge) return [tooLarge];
+  const exported = exportedNameOf(kind, line);
+  const name = exported && validators[exported] ? exported : nameOf({ kind, retired });
+  const fields = LINES[name].properties as Fields;
+  const validate = validators[name] as Validator;
+  const problems = validate(line) ? [] : (validate.errors ?? []).map((error) => schemaProblem(error, fields, line));
   validate.errors = null; // it would keep an error for each short field of a long line in memory
-  for (const error of errors) yield schemaProblem(error, fields, line);
-  if (kind === 'app_key') yield* notExactlyOne(line, ['app_key', 'app_key_hash']);
-  if (schema === LINES.alert) yield* alertProblems(line);
+  if (kind === 'app_key') problems.push(...notExactlyOne(line, ['app_key', 'app_key_hash']));
+  if (name === 'alert') problems.push(...alertProblems(line as Members));
   if ((kind === 'incident' || kind === 'alert') && (line as { incident_id?: unknown }).incident_id === NO_INCIDENT)
-    yield plain('incidentIdZero');
-  if (kind === 'work_item') yield* workItemProblems(line);
-  if (!Object.keys(line).every(isStorableName)) yield namesInvalid();
-  for (const [field, value] of Object.entries(line)) {
-    const schema = Object.hasOwn(fields, field) ? describedBy(field, fields[field]) : {};
-    if (Object.hasOwn(fields, field) && !isTextMap(field)) yield* textProblems(field, value, schema);
-    else yield* storageProblems(field, value, schema);
-  }
+    problems.push(plain('incidentIdZero'));
+  if (kind === 'work_item') problems.push(...workItemProblems(line as Members));
+  return problems.concat(fieldsProblems(line as Members, fields));
 }
 
-function* notExactlyOne(line: object, fields: readonly [string, string]): Generator<Problem> {
-  if (fields.filter((field) => field in line).length !== 1) yield { name: 'notExactlyOne', values: { fields } };
+type Members = Readonly<Partial<Record<string, unknown>>>;
+
+/** Why names and values of a line cannot be stored. */
+function fieldsProblems(line: Members, fields: Fields): Problem[] {
+  const problems: Problem[] = [];
+  let areNamesStorable = true;
+  for (const field of Object.keys(line)) {
+    const isNamed = Object.hasOwn(fields, field);
+    areNamesStorable &&= isNamed || isStorableName(field);
+    const schema = isNamed ? describedBy(field, fields[field]) : {};
+    if (isNamed && !isTextMap(field)) addIllFormed(problems, field, line[field], schema);
+    else addUnstorable(problems, field, line[field], schema);
+  }
+  return areNamesStorable ? problems : [namesInvalid(), ...problems];
 }
+
+const notExactlyOne = (line: object, fields: readonly [string, string]): Problem[] =>
+  fields.filter((field) => field in line).length === 1 ? [] : [{ name: 'notExactlyOne', values: { fields } }];
 
 /** Problems of an alert that its line's schema does not express. `feed.schema.json` has these rules from `infra/generate/feed-schema.ts`. */
-function* alertProblems(line: object): Generator<Problem> {
-  yield* notExactlyOne(line, ['alert_id', 'alert_key']);
-  const { title, alert_status } = line as Partial<Record<string, unknown>>;
-  if (title === undefined && alert_status !== 'Ok')
-    yield fieldProblem({ field: 'title', schema: alert.fields.title.schema, missing: true });
-  if ('alert_key' in line || !('alert_id' in line)) return;
-  for (const field of KEYED_ONLY) if (field in line) yield { name: 'alertKeyRequired', values: { field } };
+function alertProblems(line: Members): Problem[] {
+  const problems = notExactlyOne(line, ['alert_id', 'alert_key']);
+  if (line.title === undefined && line.alert_status !== 'Ok')
+    problems.push(fieldProblem({ field: 'title', schema: alert.fields.title.schema, missing: true }));
+  if ('alert_id' in line && !('alert_key' in line))
+    for (const field of KEYED_ONLY) if (field in line) problems.push({ name: 'alertKeyRequired', values: { field } });
+  return problems;
 }
 
 /** Problems of a work item that no schema can express. */
-function* workItemProblems(line: object): Generator<Problem> {
-  for (const field of RESERVED_WORK_ITEM_FIELDS) if (field in line) yield { name: 'fieldReserved', values: { field } };
-  const { version, deleted_at_ms, undone_deletion: undone } = line as Partial<Record<string, unknown>>;
+function workItemProblems(line: Members): Problem[] {
+  const problems: Problem[] = [];
+  for (const field of RESERVED_WORK_ITEM_FIELDS)
+    if (field in line) problems.push({ name: 'fieldReserved', values: { field } });
+  const { version, deleted_at_ms, undone_deletion: undone } = line;
   if (undone !== undefined && !isUndoneDeletion(undone))
-    yield fieldProblem({ field: 'undone_deletion', schema: { format: 'undone-deletion' } });
+    problems.push(fieldProblem({ field: 'undone_deletion', schema: { format: 'undone-deletion' } }));
   if (isInt64(version) && version > MAX_DELETABLE_VERSION && deleted_at_ms === undefined)
-    yield { name: 'versionNotDeletable', values: { maximum: String(MAX_DELETABLE_VERSION) } };
+    problems.push({ name: 'versionNotDeletable', values: { maximum: String(MAX_DELETABLE_VERSION) } });
+  return problems;
 }
 
 function isUndoneDeletion(value: unknown): boolean {
@@ -163,22 +177,23 @@ const tooDeep = (field?: string): Problem => ({
   values: { ...(field !== undefined && { field }), levels: MAX_DEPTH },
 });
 
-function* textProblems(field: string, value: unknown, schema: FieldSchema): Generator<Problem> {
-  const texts = Array.isArray(value) ? value : [value];
-  if (texts.some((text) => typeof text === 'string' && !text.isWellFormed()))
-    yield fieldProblem({ field, schema, illFormed: true });
+const isIllFormed = (value: unknown): boolean => typeof value === 'string' && !value.isWellFormed();
+
+function addIllFormed(problems: Problem[], field: string, value: unknown, schema: FieldSchema): void {
+  if (Array.isArray(value) ? value.some(isIllFormed) : isIllFormed(value))
+    problems.push(fieldProblem({ field, schema, illFormed: true }));
 }
 
-/** Why a value in a field that holds any cannot be stored. @param depth of what contains the value */
-function* storageProblems(field: string, value: unknown, schema: FieldSchema, depth = 1): Generator<Problem> {
-  yield* textProblems(field, value, schema);
-  if (!isStorable(value)) yield { name: 'numberNotStorable', values: { field } };
+/** Adds why a value in a field that holds any cannot be stored. @param depth of what contains the value */
+function addUnstorable(problems: Problem[], field: string, value: unknown, schema: FieldSchema, depth = 1): void {
+  addIllFormed(problems, field, value, schema);
+  if (!isStorable(value)) problems.push({ name: 'numberNotStorable', values: { field } });
   if (typeof value !== 'object' || value === null) return;
-  if (depth === MAX_DEPTH) yield tooDeep(field);
+  if (depth === MAX_DEPTH) problems.push(tooDeep(field));
   else
     for (const [name, inner] of Object.entries(value)) {
-      if (!isStorableName(name)) yield namesInvalid(field);
-      yield* storageProblems(field, inner, schema, depth + 1);
+      if (!isStorableName(name)) problems.push(namesInvalid(field));
+      addUnstorable(problems, field, inner, schema, depth + 1);
     }
 }
 
@@ -198,7 +213,7 @@ function describedBy(field: string, schema: FieldSchema = {}): FieldSchema {
   return field === 'source_url' ? { format: 'http-url' } : schema;
 }
 
-function schemaProblem(error: ErrorObject, fields: Fields, line: object): Problem {
+function schemaProblem(error: AjvError, fields: Fields, line: object): Problem {
   const { keyword, params, instancePath } = error;
   if (keyword === 'additionalProperties' && instancePath === '')
     return { name: 'fieldUnknown', values: { field: String(params.additionalProperty) } };

@@ -18,6 +18,7 @@ export const SMALLEST_NUMBER = 1e-130;
  * matter who adds these.
  */
 export function sizeProblem(line: string, record: object): Problem | undefined {
+  if (3 * line.length <= MAX_RECORD_BYTES) return undefined; // no character has more bytes
   let bytes = Buffer.byteLength(line);
   const { account_id, at_ms } = record as Partial<Record<string, unknown>>;
   for (const [name, value] of Object.entries({ account_id, at_ms }))

@@ -67,3 +67,8 @@ export const LINES = {
     properties: schemasOf(alert.fields, ({ by }) => by !== 'exports'),
   }),
 } as const;
+
+export type LineName = keyof typeof LINES;
+
+/** The lines that the feed takes. */
+export const RECORD_NAMES: readonly LineName[] = [...INGEST_KINDS, 'retired_host'];

@@ -31,7 +31,8 @@ export const reasonOf = (problems: readonly Problem[], catalog: Catalog = en): s
   problems.map((problem) => textIn(catalog, problem)).join('; ');
 
 /** The first problems that differ. */
-export function firstProblems(problems: Iterable<Problem>): Problem[] {
+export function firstProblems(problems: Problem[]): Problem[] {
+  if (problems.length === 0) return problems;
   const byText = new Map<string, Problem>();
   for (const problem of problems) {
     byText.set(textOf(problem), problem);

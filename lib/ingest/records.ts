@@ -1,9 +1,10 @@
 import { escapedForSqs } from '../aws/sqs.ts';
+import type { ItemText } from '../http/item-texts.ts';
 import { AT_MS } from '../model/fields.ts';
-import { INGEST_KINDS, type IngestKind, type Orders, type SentRecord } from '../model/kinds.ts';
+import type { IngestKind, Orders, SentRecord } from '../model/kinds.ts';
 import { type Order, type Origin, orderOf, timeOf } from '../model/order.ts';
 import type { Int64 } from '../shared/json.ts';
-import { parseLine, problemsOf, schemaOf, sentRecordOf } from './check-line.ts';
+import { parseLine, problemsOf, schemaOf, sentRecordOf, TAKEN_BY_FEED } from './check-line.ts';
 import type { Problem } from './problems.ts';
 
 /** How far a sender's clock may be ahead. A record with a time far in the future would make all records until that time count as late. */
@@ -25,7 +26,7 @@ export interface IngestRecord {
 
 /** Checks a line of a message. */
 export function recordOf(line: string, origin: Origin): { problems: Problem[] } | { record: IngestRecord } {
-  const { sent, problems } = sentRecordOf(line, INGEST_KINDS);
+  const { sent, problems } = sentRecordOf(line);
   if (!sent) return { problems };
   // Exports of restored work items contain this field, which only the service and an import may set.
   delete sent.undone_deletion;
@@ -38,19 +39,19 @@ export function recordOf(line: string, origin: Origin): { problems: Problem[] } 
  * The check of the queue accepts this line, also if its clock is up to a minute behind.
  */
 export function lineOf(
-  sent: string,
+  { text: sent, value }: ItemText,
   { accountId, sentMs }: { accountId: Int64; sentMs: number },
 ): { problems: Problem[] } | { line: string } {
-  const { problems, line: given } = parseLine(sent);
+  const { problems, line: given } = parseLine(sent, { value });
   if (problems.length > 0) return { problems };
-  if (!isObject(given)) return { problems: problemsOf(given, INGEST_KINDS) };
-  const added = { account_id: accountId, at_ms: sentMs };
-  const record: object = { ...added, ...given };
-  const members = Object.entries(added).map(([name, value]) => (name in given ? '' : `"${name}":${value},`));
+  if (!isObject(given)) return { problems: problemsOf(given, TAKEN_BY_FEED) };
+  const account = 'account_id' in given ? '' : `"account_id":${accountId},`;
+  const time = 'at_ms' in given ? '' : `"at_ms":${sentMs},`;
+  const record: object = { account_id: accountId, at_ms: sentMs, ...given };
   // A line feed would end the line. Valid JSON has none within a text.
   const text = escapedForSqs(sent).replaceAll('\n', ' ');
-  const line = `{${members.join('')}${text.slice(text.indexOf('{') + 1)}`;
-  problems.push(...problemsOf(record, INGEST_KINDS, line));
+  const line = `{${account}${time}${text.slice(text.indexOf('{') + 1)}`;
+  problems.push(...problemsOf(record, TAKEN_BY_FEED, line));
   if (problems.length > 0) return { problems };
   const checked = record as SentRecord<IngestKind>;
   if (BigInt(checked.account_id) !== BigInt(accountId))
@@ -66,8 +67,8 @@ const isObject = (value: unknown): value is object =>
 /** The first time of a record that is later than its sender's clock may be. */
 function timeAhead(sent: SentRecord<IngestKind>, sentMs: number, maxAheadMs: number): Problem | undefined {
   const { properties } = schemaOf(sent);
-  for (const [field, value] of Object.entries(sent)) {
-    const aheadMs = properties[field] === AT_MS ? Number(value) - sentMs : 0;
+  for (const field of Object.keys(sent)) {
+    const aheadMs = properties[field] === AT_MS ? Number(sent[field]) - sentMs : 0;
     if (aheadMs > maxAheadMs) return { name: 'clockAhead', values: { field, aheadMs } };
   }
   return undefined;

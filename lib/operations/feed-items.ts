@@ -29,11 +29,11 @@ export const createTakeItems =
     const { bodyBytes, caller, requestId, arrivedMs: sentMs, signal } = call;
     const lines: string[] = [];
     const refused: { index: number; item: Item; problems: readonly Problem[] }[] = [];
-    for (const [index, item] of items.entries()) {
+    items.forEach((item, index) => {
       const read = lineOf(item);
       if ('line' in read) lines.push(read.line);
       else refused.push({ index, item, problems: read.problems });
-    }
+    });
     const sender = { accountId: caller.accountId, requestId, sentMs, signal };
     const accepted = lines.length;
     if (refused.length === 0) {

@@ -25,7 +25,7 @@ export const ALERT_INDEX = {
 /** How many partition keys an account has for each state and severity: few, since a list queries each. */
 const SHARDS = 4;
 /** In place of the severity of an alert of which only the end was told. */
-const NO_SEVERITY = 'None';
+export const NO_SEVERITY = 'None';
 
 export type IndexState = 'OPEN' | 'ENDED';
 
@@ -53,6 +53,7 @@ export const alertIndex = {
     ),
   /** The sort key. Sort keys are in the order of the alerts' starts: with the id '', that of a time is before those of all alerts then. */
   place: (startedAtMs: number, alertId: string) => `${SEQUENCE.write(startedAtMs)}#${alertId}`,
+  startOf: (place: string) => Number(place.slice(0, place.indexOf('#'))),
   alertIdOf: (place: string) => place.slice(place.indexOf('#') + 1),
 };
 

@@ -59,6 +59,8 @@ export interface HistoryEntry {
   undone_sequence?: number;
   /** The entry is committed before the rows of its alerts are written. */
   large?: true;
+  /** The earliest time in Unix seconds from which one of its alerts that had ended may be gone; absent: none had. */
+  expires_from?: number;
   /** Of a large merge: the position of the account's log before it read its alerts. */
   read_since?: LogPosition;
 }

@@ -5,16 +5,13 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposableSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { memoryMbOf } from '../../infra/function-settings.ts';
-import { MAX_BATCH_BYTES } from '../../lib/aws/sqs.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
-import { createQueues } from '../local/queues.ts';
 import { SHAPES } from './bodies/shapes.ts';
 import { bundle, environmentOf, pathOf } from './functions/processes.ts';
+import { startQueues } from './functions/queues.ts';
 import { hostileCallsOf, hostileLines, keyOf } from './hostile.ts';
 import type { Figure } from './run.ts';
 import { accountLines, startBenchService } from './service.ts';
@@ -51,34 +48,13 @@ async function callOnce(env: Record<string, string>, event: object): Promise<Rep
   return report ?? { cpuMs: Number.NaN, peakMb: Number.NaN, status: 0, answer: 'the process ended' };
 }
 
-/** Queues as SQS serves them. @returns the URL of each */
-async function startQueues(names: readonly string[]) {
-  let queues: ReturnType<typeof createQueues> | undefined;
-  const server = createServer((request, response) => void queues?.answer(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const attributes = { MaximumMessageSize: MAX_BATCH_BYTES };
-  const started = createQueues(
-    names.map((name) => ({ name, attributes })),
-    (server.address() as AddressInfo).port,
-  );
-  queues = started;
-  return {
-    urls: names.map(started.url),
-    async stop() {
-      await started.stop();
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
 export async function run(add: (figure: Figure) => void): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'bodies-'));
   const count = SHAPES.reduce((sum, { shapes }) => sum + Object.keys(shapes).length, 0);
   const lines = [...hostileLines(), ...Array.from({ length: count }, (_, index) => linesOf(index)).flat()];
   await using resources = new AsyncDisposableStack();
   const service = resources.adopt(await startBenchService(lines), ({ stop }) => stop());
-  const queues = resources.adopt(await startQueues(['feed', 'refused']), ({ stop }) => stop());
+  const queues = resources.use(await startQueues(['feed', 'refused']));
   const [INGEST_URL = '', REFUSED_URL = ''] = queues.urls;
   const env = {
     ...environmentOf(service.endpoint, service.table.name),

@@ -1,7 +1,7 @@
 /** `npm run bench -- [subject…]`: measures the subjects, or all, and prints each figure with its ratio to a baseline of the same run. */
 import { parseArgs } from 'node:util';
 
-const SUBJECTS = ['functions', 'import', 'bodies', 'spending'] as const;
+const SUBJECTS = ['functions', 'sends', 'import', 'bodies', 'spending'] as const;
 
 export interface Figure {
   name: string;

@@ -116,7 +116,7 @@ export async function startMeter({ endpoint, table: { name } }: { endpoint: stri
   };
 }
 
-const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
+export const hostName = (index: number) => `fra-1-edge-${String(index).padStart(6, '0')}`;
 
 export const accountLines = (account_id: number, app_key: string) => [
   JSON.stringify({ kind: 'account', account_id, name: 'Bench', permissions: ['monit', 'feed'] }),
@@ -124,7 +124,7 @@ export const accountLines = (account_id: number, app_key: string) => [
 ];
 
 /** The live status of the usual size: about 270 bytes. */
-const statusOf = (nowMs: number) => ({
+export const statusOf = (nowMs: number) => ({
   observed_at_ms: nowMs - 350,
   node_count: 40,
   edge_count: 60,

@@ -12,7 +12,7 @@ export interface GatewayResponse {
   readonly ResponseTemplates: Readonly<Record<string, string>>;
 }
 
-/** Bodies that no template can change: docs/aws-behaviour.md, "Sizes and times". */
+/** Bodies that no template can change: docs/internals/aws-behaviour.md, "Sizes and times". */
 const PAYLOAD_TOO_LARGE = 'HTTP content length exceeded 10485760 bytes.';
 const EVENT_TOO_LARGE = '{"message": "Request Too Long"}';
 

@@ -1,4 +1,4 @@
-/** How API Gateway reads a request, and the event that it makes of it: docs/aws-behaviour.md has the rules and their sources. */
+/** How API Gateway reads a request, and the event that it makes of it: docs/internals/aws-behaviour.md has the rules and their sources. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEvent } from 'aws-lambda';

@@ -1,6 +1,7 @@
 /** `npm start`: the service with sample data on this machine, until Ctrl-C. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError, UsageError } from '../admin/cli/io.ts';
+import { endOnOutputError } from '../client/src/command/output.ts';
 import { checkFirst, HELP, readOptions } from './start-options.ts';
 
 /**
@@ -25,6 +26,7 @@ async function main(): Promise<void> {
     process.stderr.write(error instanceof CliError ? `${message}\n` : `Cannot start the service: ${stack}\n`);
     void end(error instanceof UsageError ? 2 : 1);
   }
+  endOnOutputError(end);
   process.on('SIGINT', () => end(0));
   process.on('SIGTERM', () => end(0));
   process.on('SIGHUP', () => end(0)); // the terminal was closed

@@ -46,7 +46,7 @@ export async function testConsole(surroundings: Surroundings): Promise<void> {
     ['incident', 'alert'].map((kind) => page.locator(`.merges a[href*="/${kind}/"]`).first().getAttribute('href')),
   );
   const openAlert = await closesAlert(page, home);
-  const names = ['fleet', 'alerts', 'alerts?severity=Warning', 'incidents', 'work-items', 'account', 'health'];
+  const names = ['fleet', 'alerts', 'alerts?state=ended', 'incidents', 'work-items', 'account', 'health'];
   const accountPages = names.map((name) => `1/${name}`);
   for (const path of ['', 'feed', 'find?id=x', 'nowhere', ...accountPages, host, incident, alert, openAlert])
     for (const { page } of [desktop, phone]) {

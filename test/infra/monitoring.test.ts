@@ -242,14 +242,14 @@ describe('the alarms', () => {
   });
 
   const [, listed = ''] =
-    /Tickets, which can wait, are ([\w\s,]+); others\s+page/.exec(readFileSync('docs/operate.md', 'utf8')) ?? [];
+    /Tickets, which can wait, are ([\w\s,]+); others\s+page/.exec(readFileSync('docs/runbook.md', 'utf8')) ?? [];
   const tickets = listed.split(/,? and |,\s+|\s+and\s+/);
   it.each<[to: string, variant?: Variant, page?: string, ticket?: string]>([
     ['nobody'],
     ['a page and tickets', 'changed', 'WatchPage', TOPIC],
     ['a page only', 'adopting', TOPIC, TOPIC],
   ])(
-    'tell of their begin and end, tickets as docs/operate.md lists them, except parts of composite alarms: %s',
+    'tell of their begin and end, tickets as docs/runbook.md lists them, except parts of composite alarms: %s',
     (_to, variant, page, ticket) => {
       for (const [id, { AlarmActions, OKActions }] of Object.entries(alarmsOf(variant))) {
         const to = isPart(id) ? undefined : tickets.includes(id) ? ticket : page;
@@ -265,7 +265,7 @@ describe('the alarms', () => {
     expect(propertiesOf('SNS::Topic', deployed('adopting'))).toEqual({});
   });
 
-  it.each<[runbook: string, variant?: Variant]>([['docs/operate.md'], ['https://wiki.example.com/on-call', 'changed']])(
+  it.each<[runbook: string, variant?: Variant]>([['docs/runbook.md'], ['https://wiki.example.com/on-call', 'changed']])(
     'say what they mean, and name their section of the runbook %s',
     (runbook, variant) => {
       for (const [id, { AlarmDescription }] of Object.entries(alarmsOf(variant))) {

@@ -8,7 +8,7 @@ import { DOMAIN, OLD_STREAM, TOPIC, VAULT, WEB_ACL } from './templates.ts';
 const read = (context: Record<string, unknown> = {}) => readDeploymentSettings(context);
 
 it('docs/deploy.md has the default of each setting', () => {
-  const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^\| `(\w+)` \| `?([^`|]+?)`? \|/gm);
+  const rows = readFileSync('docs/deploy.md', 'utf8').matchAll(/^- `(\w+)` \(`?([^`)]+?)`?\): /gm);
   const defaults = Object.entries(read()).map(([name, value]) => [name, String(value ?? '') || 'none']);
   expect(Object.fromEntries([...rows].map(([, name, text]) => [name, text]))).toEqual(Object.fromEntries(defaults));
 });

@@ -1,4 +1,4 @@
-/** Links and commands of all documents, and the example of docs/feed.md. `start`, `runbooks` and `restore-walk` run blocks of commands. */
+/** Links and commands of all documents, and the examples of docs/feed.md and docs/senders.md. `start`, `runbooks` and `restore-walk` run blocks of commands. */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,9 +8,11 @@ import { keys } from '../../lib/table/keys.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { commandNames } from '../../packages/admin/test/support/run-admin.ts';
+import { DEMO_KEYS } from '../../packages/local/sample.ts';
 import { serveTable } from '../../packages/local/test/support/start-service.ts';
 import { DOCUMENTS, textOf } from '../support/documents.ts';
-import { newTable, stored } from '../support/service.ts';
+import { newTable, putAppKey, stored } from '../support/service.ts';
+import notification from './feed-senders/recorded/alertmanager-firing.json' with { type: 'json' };
 
 const documents = [...DOCUMENTS, ...globSync('examples/*/*.yml')];
 
@@ -42,7 +44,7 @@ it.each(documents)(
   },
 );
 
-it.each(['SECURITY.md', 'docs/reliability.md'])('every test that %s names exists', (path) => {
+it.each(['SECURITY.md', 'docs/internals/reliability.md'])('every test that %s names exists', (path) => {
   const named = [
     ...textOf(path).matchAll(/`((?:packages\/\S+\/)?(?:unit|integration|infra|faults|schedules)\/[\w/-]+)`/g),
   ];
@@ -57,7 +59,8 @@ const table = await newTable();
 const service = await serveTable(table);
 afterAll(() => service.stop());
 
-await putAccount(table, { account_id: 1, name: 'Acme', permissions: ['monit'] });
+await putAccount(table, { account_id: 1, name: 'Acme', permissions: ['monit', 'feed'] });
+await putAppKey(table, { account_id: 1 }, DEMO_KEYS.demo);
 /** `.ci/run` sets `PYTHON` to a Python with boto3. Then the example is never skipped. */
 const { PYTHON } = process.env;
 const hasBoto3 = spawnSync(PYTHON ?? 'python3', ['-c', 'import boto3'], { stdio: 'ignore' }).status === 0;
@@ -72,4 +75,11 @@ it.skipIf(PYTHON === undefined && !hasBoto3)('docs/feed.md: the example in Pytho
   await promisify(execFile)('bash', ['-ec', script, 'bash', PYTHON ?? 'python3', '-c', code], { env: { PATH, HOME } });
   const key = keys.hostStatus(1, 'fra-1-edge-0001');
   await expect.poll(() => stored(table, key)).toMatchObject({ node_count: 12, edge_count: 18 });
+});
+
+it('docs/senders.md: Alertmanager, configured as written, sends to the service of npm start', async () => {
+  const [, url = ''] = /url: '(.*?)'/.exec(textOf('docs/senders.md')) ?? [];
+  const { headers, body } = notification;
+  const answer = await fetch(url.replace('http://127.0.0.1:3000', service.url), { method: 'POST', headers, body });
+  expect(await answer.json()).toMatchObject({ data: { accepted: 1 } });
 });

@@ -63,6 +63,7 @@ const FLEETS: typeof MERGES = [
   ['stale-hosts.sh', () => bash('stale-hosts')],
   ['the command fleet', () => [...command('fleet'), '--status', 'stale']],
 ];
+const FOUND: typeof MERGES = [['merge-found.sh', () => [...bash('merge-found'), 'disk', 'Disk']]];
 const WATCHES: [name: string, words: (limit: string) => string[]][] = [
   ['watch-fleet.mjs', (limit) => [...node('watch-fleet'), limit]],
   ['watch-fleet.sh', (limit) => [...bash('watch-fleet'), limit]],
@@ -104,6 +105,62 @@ it.each(FLEETS.slice(0, 2))('%s makes CSV in which nothing hides, and nothing is
   expect(rows.map((row) => row.replace(/"?5"?$/, '5'))).toEqual(shown.map((id) => `"${id}","'@c","1",5`));
 });
 
+describe('merge-found.sh', () => {
+  const hostile = 'Disk "full" $(id) \u001b[2J\u202e\n\\ 東京';
+  const shown = 'Disk "full" $(id) ?[2J??\\ 東京';
+  const items = (items: object[], search_after_ctx?: string) => ({ body: { data: { items, search_after_ctx } } });
+  const incident = (digit: string) => ({ incident_id: digit.repeat(24), title: hostile });
+  const alert = (digit: string, title: string, more: object = {}) => ({
+    ...{ alert_id: digit.repeat(24), alert_key: 'k', alert_status: 'Ok', title, incident: { incident_id: INCIDENT } },
+    ...more,
+  });
+  const runIt = (url: string, ...args: string[]) => run([...bash('merge-found'), ...args], url);
+
+  it('finds the incident and the alerts, merges and shows them', async () => {
+    const other = { incident: { incident_id: 'c'.repeat(24) } };
+    const found = [alert('1', hostile, other), alert('2', 'x', { ...other, alert_key: '$(ID) "\\"' })];
+    const { url, bodies } = await service(
+      ...[items([], 'more'), items([incident('a')])],
+      ...[items([found[0] ?? {}, alert('3', hostile)], 'next "'), items([alert('4', 'net', other), found[1] ?? {}])],
+      ...[merged, items([alert('1', hostile), alert('2', 'x')])],
+    );
+    const text = '$(id) "\\"\u001b 東京';
+    expect(await runIt(url, text, '$(Id) ', '2')).toEqual({
+      code: 0,
+      err: '',
+      out: [
+        `2 merged into ${INCIDENT}  ${shown}`,
+        `${'1'.repeat(24)}  Ok  ${shown}  (incident ${INCIDENT})`,
+        `${'2'.repeat(24)}  Ok  x  (incident ${INCIDENT})\n`,
+      ].join('\n'),
+    });
+    const [first, second, third, fourth, merge, last] = bodies.map((body) => JSON.parse(body));
+    expect([first, second]).toEqual(
+      ['', 'more'].map((search_after_ctx) => ({ query: text, limit: 100, search_after_ctx })),
+    );
+    const { start_time, end_time } = third;
+    expect([end_time - start_time, Math.abs(Date.now() / 1_000 - end_time) < 60]).toEqual([7_201, true]);
+    expect(fourth).toEqual({ start_time, end_time, limit: 100, search_after_ctx: 'next "' });
+    const alert_ids = found.map(({ alert_id }) => alert_id);
+    expect(merge).toEqual({ alert_ids, incident_id: INCIDENT });
+    expect(last).toEqual({ alert_ids, limit: 100, search_after_ctx: '' });
+  });
+
+  it.each([
+    ['no incident', [items([])], /^The title of one incident must have the text, but of these has:\n$/],
+    ['two incidents', [items([incident('a'), incident('b')])], /^The title .*\na{24} {2}Disk [^\p{Cc}]*\nb{24} .*\n$/u],
+    [
+      'no alert',
+      [items([incident('a')]), items([alert('1', 'Disk')])],
+      /^No alert outside the incident has the text\n$/,
+    ],
+  ])('merges nothing if it finds %s', async (_what, answers, err) => {
+    const { url, bodies } = await service(...answers);
+    expect(await runIt(url, 'disk', 'disk')).toEqual({ code: 1, out: '', err: expect.stringMatching(err) });
+    expect(bodies).toHaveLength(answers.length);
+  });
+});
+
 describe('exit codes', () => {
   it('are those of docs/api.md', () => {
     const codes = [...textOf('docs/api.md').matchAll(/^- (\d+): /gm)].map(([, code]) => Number(code));
@@ -113,7 +170,7 @@ describe('exit codes', () => {
   const ids = () => fileOf(`${'b'.repeat(24)}\n`);
   const NO_SERVICE = 'http://127.0.0.1:65535';
 
-  it.each([...MERGES, ...FLEETS, ...WATCHES.map(([name, words]) => [name, () => words('5')] as const)])(
+  it.each([...MERGES, ...FLEETS, ...FOUND, ...WATCHES.map(([name, words]) => [name, () => words('5')] as const)])(
     '%s: 1 if the service refuses, 4 if it cannot be reached or has failed, each with one line',
     async (_name, words) => {
       const hostile = '\u001b[2J\u202e no';
@@ -144,6 +201,9 @@ describe('exit codes', () => {
     ]),
     ['merge-from-file.mjs', () => node('merge-from-file'), /^Usage: /],
     ['merge-from-file.sh', () => bash('merge-from-file'), /^Usage: /],
+    ...[['disk'], ['', 'disk'], ['disk', 'disk', '0'], ['disk', 'disk', '1; x']].map(
+      (args): Misuse => [`merge-found.sh ${args}`, () => [...bash('merge-found'), ...args], /^Usage: /],
+    ),
     ...WATCHES.flatMap(([name, words]) =>
       ['', 'x', '101', '-1', '1e1'].map(
         (limit): Misuse => [`${name}, the limit "${limit}"`, () => words(limit), /^Usage: /],
@@ -158,11 +218,14 @@ describe('exit codes', () => {
     expect([bodies, existsSync(join(folder, 'missing.key'))]).toEqual([[], false]);
   });
 
-  it.each([...MERGES, ...FLEETS])('%s: 2 without APP_KEY, or with an address that is none', async (_name, words) => {
-    const file = ids();
-    expect(await run(words(file), NO_SERVICE, '')).toMatchObject({ code: 2, err: expect.stringMatching(/APP_KEY/) });
-    expect(await run(words(file), 'nonsense://x')).toMatchObject({ code: 2, err: expect.stringMatching(/./) });
-  });
+  it.each([...MERGES, ...FLEETS, ...FOUND])(
+    '%s: 2 without APP_KEY, or with an address that is none',
+    async (_name, words) => {
+      const file = ids();
+      expect(await run(words(file), NO_SERVICE, '')).toMatchObject({ code: 2, err: expect.stringMatching(/APP_KEY/) });
+      expect(await run(words(file), 'nonsense://x')).toMatchObject({ code: 2, err: expect.stringMatching(/./) });
+    },
+  );
 
   it.each(WATCHES)('%s watches the fleet: 3 if more than N percent are stale, else 0', async (_name, words) => {
     const page = (returned: number, stale: number, next_cursor?: string) => ({

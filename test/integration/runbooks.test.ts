@@ -1,4 +1,4 @@
-/** Each alarm of the template has a runbook in docs/operate.md, which looks for what the code logs. */
+/** Each alarm of the template has a runbook in docs/runbook.md, which looks for what the code logs. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { synthesize } from '../../packages/local/synthesize.ts';
@@ -7,7 +7,7 @@ import { deployed } from '../infra/stack.ts';
 import { VAULT } from '../infra/templates.ts';
 import { textOf } from '../support/documents.ts';
 
-const [, alarms = ''] = /\n## Alarms\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
+const [, alarms = ''] = /\n## Alarms\n(.*?)\n## /s.exec(textOf('docs/runbook.md')) ?? [];
 const [, ...rest] = alarms.split(/^### /m);
 const sections = new Map(
   rest.map((section) => {
@@ -27,7 +27,7 @@ const descriptions = [template, synthesize({ backupVaultArn: VAULT }), synthesiz
   .filter((text) => !text.startsWith('Part of '));
 
 it('every alarm leads to a section, and every section has an alarm', () => {
-  const anchors = descriptions.map((text) => /What to do: docs\/operate\.md#(\S+)$/.exec(text)?.[1]);
+  const anchors = descriptions.map((text) => /What to do: docs\/runbook\.md#(\S+)$/.exec(text)?.[1]);
   expect([...new Set(anchors)].sort()).toEqual([...sections.keys()].sort());
 });
 

@@ -111,15 +111,18 @@ export interface Derived {
   reasons: string[];
 }
 
-/**
- * The status of a host: the first matching rule of the nine in `docs/decisions.md`.
- * @param nowMs the `generated_at_ms` of the answer
- */
-export function deriveStatus(
-  host: Pick<HostRow, 'enabled' | 'capability_status' | 'report_interval_ms' | 'snapshot_ready'>,
-  live: Omit<HostStatusRow, 'host_id'> | undefined,
-  nowMs: number,
-): Derived {
+type RuleFields = Pick<HostRow, 'enabled' | 'capability_status' | 'report_interval_ms' | 'snapshot_ready'>;
+
+/** The status of a host. @param nowMs the `generated_at_ms` of the answer */
+export function deriveStatus(host: RuleFields, live: LiveStatus, nowMs: number): Derived {
+  if (live !== UNREADABLE) return firstRule(host, live, nowMs);
+  const { reasons, ...derived } = firstRule(host, undefined, nowMs);
+  // Nobody knows whether it has reported.
+  return { ...derived, reasons: [...reasons.filter((reason) => reason !== 'no_reports'), 'status_unavailable'] };
+}
+
+/** The first matching rule of the nine in `docs/decisions.md`. */
+function firstRule(host: RuleFields, live: HostStatusRow | undefined, nowMs: number): Derived {
   const { capability_status: capabilityStatus } = host;
   const { received_at_ms: receivedAtMs, health_at_ms: healthAtMs, ...flags } = live ?? NO_REPORT;
 
@@ -159,18 +162,11 @@ export function fleetHost(host: HostRow, live: LiveStatus, nowMs: number): Fleet
   const unreadable = live === UNREADABLE;
   const report = unreadable ? undefined : live;
   const { received_at_ms: receivedAtMs, observed_at_ms: observedAtMs } = report ?? {};
-  const { status, reasons } = deriveStatus(host, report, nowMs);
+  const { status, reasons } = deriveStatus(host, live, nowMs);
   const reportOrNone = report ?? NO_REPORT;
   const { texts, shownCodes, isCut } = boundedTexts(host, report);
   const { agent_version, edge_cluster, capability_status, capture_mode } = texts;
-  const reasonCodes = [
-    ...new Set([
-      ...shownCodes,
-      ...reasons,
-      ...(unreadable ? ['status_unavailable'] : []),
-      ...(isCut ? ['value_cut'] : []),
-    ]),
-  ];
+  const reasonCodes = [...new Set([...shownCodes, ...reasons, ...(isCut ? ['value_cut'] : [])])];
   return {
     host_id: host.host_id,
     agent_version,

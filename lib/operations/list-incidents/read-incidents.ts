@@ -58,15 +58,20 @@ async function readOwners(table: Table, account: Int64, incidents: readonly Inci
   return new Map([...rows.values()].map(({ member_id, name }) => [member_id, { member_id, member_name: name }]));
 }
 
-function itemOf(account: Int64, row: IncidentRow, owners: Owners): IncidentItem {
-  const { owner_id, title_order, owner_order } = row;
+/** When the title or owner of an incident was last changed; undefined: no record or merge has told. */
+export function changedAtMs({ title_order, owner_order }: IncidentRow): number | undefined {
   const changes = [title_order, owner_order].filter((order) => order !== undefined).map(timeOf);
+  return changes.length === 0 ? undefined : Math.max(...changes);
+}
+
+function itemOf(account: Int64, row: IncidentRow, owners: Owners): IncidentItem {
+  const { owner_id } = row;
   const item: { [Name in keyof IncidentItem]-?: IncidentItem[Name] | undefined } = {
     account_id: account,
     ...answerOf(incident.fields, row),
     owner_id: owner_id ?? 0,
     owner: owner_id === undefined ? undefined : owners.get(owner_id),
-    updated_at: changes.length === 0 ? undefined : secondsOf(Math.max(...changes)),
+    updated_at: secondsOf(changedAtMs(row)),
   };
   return defined(item) as IncidentItem;
 }

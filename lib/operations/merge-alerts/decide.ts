@@ -96,6 +96,7 @@ export function decide(
     kind: 'merge',
     incident_id: incidentId,
     ...placeOf(atMs, regionDigit, { head, rows, incident }),
+    ...expiryOf(rows),
     merge_id: newId(),
     at_ms: atMs,
     by: request.by,
@@ -108,6 +109,12 @@ export function decide(
   };
   const moves = movesOf(request, resolve(rows, pending));
   return { account, entry, moves, rows, incident, head, idempotency };
+}
+
+/** From when on an alert of an entry may be gone although no restore has lost it. */
+export function expiryOf(rows: Assignments): Pick<PreparedEntry['entry'], 'expires_from'> {
+  const expires_from = rows.values().reduce((first, { ttl = first }) => Math.min(first, ttl), Number.POSITIVE_INFINITY);
+  return expires_from === Number.POSITIVE_INFINITY ? {} : { expires_from };
 }
 
 /** The alerts come from where they are at the commit. Those of a large merge may have left meanwhile, which finishing corrects. */

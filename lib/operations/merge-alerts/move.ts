@@ -12,7 +12,7 @@ import type { EntryWithMoves, Move } from './entry.ts';
 
 /** What is read of an alert: its other attributes may be large. */
 export const ASSIGNMENT_ATTRIBUTES = ['incident_id', 'moved_sequence'] as const;
-export type Assignment = Pick<AlertRow, (typeof ASSIGNMENT_ATTRIBUTES)[number]>;
+export type Assignment = Pick<AlertRow, (typeof ASSIGNMENT_ATTRIBUTES)[number] | 'ttl'>;
 /** By alert id, in lower case. An alert that does not exist is absent. */
 export type Assignments = ReadonlyMap<string, Assignment>;
 

@@ -8,18 +8,18 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
     if (data.alert_ids === void 0) {
-      const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "alert_ids" } };
+      const err0 = { instancePath, keyword: "required", params: { missingProperty: "alert_ids" } };
       vErrors === null ? vErrors = [err0] : vErrors.push(err0), errors++;
     }
     if (data.incident_id === void 0) {
-      const err1 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "incident_id" } };
+      const err1 = { instancePath, keyword: "required", params: { missingProperty: "incident_id" } };
       vErrors === null ? vErrors = [err1] : vErrors.push(err1), errors++;
     }
     if (data.alert_ids !== void 0) {
       let data0 = data.alert_ids;
       if (Array.isArray(data0)) {
         if (data0.length < 1) {
-          const err2 = { instancePath: instancePath + "/alert_ids", schemaPath: "#/properties/alert_ids/minItems", keyword: "minItems", params: { limit: 1 } };
+          const err2 = { instancePath: instancePath + "/alert_ids", keyword: "minItems", params: { limit: 1 } };
           vErrors === null ? vErrors = [err2] : vErrors.push(err2), errors++;
         }
         const len0 = data0.length;
@@ -27,16 +27,16 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
           let data1 = data0[i0];
           if (typeof data1 == "string") {
             if (!pattern0.test(data1)) {
-              const err3 = { instancePath: instancePath + "/alert_ids/" + i0, schemaPath: "#/properties/alert_ids/items/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+              const err3 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
               vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
             }
           } else {
-            const err4 = { instancePath: instancePath + "/alert_ids/" + i0, schemaPath: "#/properties/alert_ids/items/type", keyword: "type", params: { type: "string" } };
+            const err4 = { instancePath: instancePath + "/alert_ids/" + i0, keyword: "type", params: { type: "string" } };
             vErrors === null ? vErrors = [err4] : vErrors.push(err4), errors++;
           }
         }
       } else {
-        const err5 = { instancePath: instancePath + "/alert_ids", schemaPath: "#/properties/alert_ids/type", keyword: "type", params: { type: "array" } };
+        const err5 = { instancePath: instancePath + "/alert_ids", keyword: "type", params: { type: "array" } };
         vErrors === null ? vErrors = [err5] : vErrors.push(err5), errors++;
       }
     }
@@ -44,11 +44,11 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
       let data2 = data.incident_id;
       if (typeof data2 == "string") {
         if (!pattern0.test(data2)) {
-          const err6 = { instancePath: instancePath + "/incident_id", schemaPath: "#/properties/incident_id/pattern", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+          const err6 = { instancePath: instancePath + "/incident_id", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
           vErrors === null ? vErrors = [err6] : vErrors.push(err6), errors++;
         }
       } else {
-        const err7 = { instancePath: instancePath + "/incident_id", schemaPath: "#/properties/incident_id/type", keyword: "type", params: { type: "string" } };
+        const err7 = { instancePath: instancePath + "/incident_id", keyword: "type", params: { type: "string" } };
         vErrors === null ? vErrors = [err7] : vErrors.push(err7), errors++;
       }
     }
@@ -56,11 +56,11 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
       let data3 = data.comment;
       if (typeof data3 == "string") {
         if (func2(data3) > 1024) {
-          const err8 = { instancePath: instancePath + "/comment", schemaPath: "#/properties/comment/maxLength", keyword: "maxLength", params: { limit: 1024 } };
+          const err8 = { instancePath: instancePath + "/comment", keyword: "maxLength", params: { limit: 1024 } };
           vErrors === null ? vErrors = [err8] : vErrors.push(err8), errors++;
         }
       } else {
-        const err9 = { instancePath: instancePath + "/comment", schemaPath: "#/properties/comment/type", keyword: "type", params: { type: "string" } };
+        const err9 = { instancePath: instancePath + "/comment", keyword: "type", params: { type: "string" } };
         vErrors === null ? vErrors = [err9] : vErrors.push(err9), errors++;
       }
     }
@@ -68,23 +68,23 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
       let data4 = data.title;
       if (typeof data4 == "string") {
         if (func2(data4) > 512) {
-          const err10 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/maxLength", keyword: "maxLength", params: { limit: 512 } };
+          const err10 = { instancePath: instancePath + "/title", keyword: "maxLength", params: { limit: 512 } };
           vErrors === null ? vErrors = [err10] : vErrors.push(err10), errors++;
         }
       } else {
-        const err11 = { instancePath: instancePath + "/title", schemaPath: "#/properties/title/type", keyword: "type", params: { type: "string" } };
+        const err11 = { instancePath: instancePath + "/title", keyword: "type", params: { type: "string" } };
         vErrors === null ? vErrors = [err11] : vErrors.push(err11), errors++;
       }
     }
     if (data.owner_id !== void 0) {
       let data5 = data.owner_id;
       if (!((typeof data5 == "bigint" || Number.isSafeInteger(data5)) && data5 >= -9223372036854775808n && data5 <= 9223372036854775807n)) {
-        const err12 = { instancePath: instancePath + "/owner_id", schemaPath: "#/properties/owner_id/int64", keyword: "int64", params: {} };
+        const err12 = { instancePath: instancePath + "/owner_id", keyword: "int64", params: {} };
         vErrors === null ? vErrors = [err12] : vErrors.push(err12), errors++;
       }
     }
   } else {
-    const err13 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err13 = { instancePath, keyword: "type", params: { type: "object" } };
     vErrors === null ? vErrors = [err13] : vErrors.push(err13), errors++;
   }
   return validate10.errors = vErrors, errors === 0;

@@ -32,11 +32,11 @@ export interface Sending {
 }
 
 /**
- * The record of an alert of a notification, which the feed takes. What is too long or too much is cut or left out, so is a time that the feed
+ * The JSON of the record of an alert of a notification, which the feed takes. What is too long or too much is cut or left out, so is a time that the feed
  * would refuse.
  * @throws ApiError that says why the alert cannot be read
  */
-export function recordOfAlert(alert: unknown, { arrivedMs, source, silentAfterS }: Sending): object {
+export function recordOfAlert(alert: unknown, { arrivedMs, source, silentAfterS }: Sending): string {
   if (!isObject(alert)) throw refusal('itemNotObject');
   const { startsAt, endsAt, generatorURL } = alert;
   const startMs = timeOf(startsAt);
@@ -119,11 +119,11 @@ const isScalar = (value: unknown) =>
 const textOf = (value: unknown) => String(value ?? '');
 
 /** Names and texts, in the order of the names. A member that is null is as if absent. */
-const sortedTexts = (members: Members): [name: string, text: string][] =>
-  Object.keys(members)
-    .filter((name) => members[name] !== null)
-    .sort()
-    .map((name) => [name, String(members[name])]);
+function sortedTexts(members: Members): [name: string, text: string][] {
+  const pairs: [name: string, text: string][] = [];
+  for (const name of Object.keys(members).sort()) if (members[name] !== null) pairs.push([name, String(members[name])]);
+  return pairs;
+}
 
 const titleOf = (pairs: readonly [name: string, text: string][]) =>
   pairs

@@ -17,13 +17,13 @@ interface Content {
 }
 
 /**
- * The record with its content. If that takes more bytes than a record may have, annotations are cut first, then labels, then the description,
+ * The JSON of the record with its content. If that takes more bytes than a record may have, annotations are cut first, then labels, then the description,
  * and at last the address is left out.
  * @param record takes less than half of the bytes
  */
-export function fitted(record: object, content: Content): object {
-  const whole = { ...record, ...partsOf(content) };
-  if (bytesOf(whole) <= MAX_RECORD_BYTES) return whole;
+export function fitted(record: object, content: Content): string {
+  const whole = messageText({ ...record, ...partsOf(content) });
+  if (Buffer.byteLength(whole) <= MAX_RECORD_BYTES) return whole;
   const roomBeside = (source_url: string | undefined) =>
     MAX_RECORD_BYTES - bytesOf({ ...record, source_url, description: '', labels: {}, annotations: {} });
   const source_url = roomBeside(content.source_url) < 0 ? undefined : content.source_url;
@@ -31,13 +31,13 @@ export function fitted(record: object, content: Content): object {
   const labels = textsWithin(content.labels, description.room, messageText);
   const annotations = textsWithin(content.annotations, labels.room, messageText);
   const parts = { source_url, description: description.text, labels: labels.texts, annotations: annotations.texts };
-  return { ...record, ...partsOf(parts) };
+  return messageText({ ...record, ...partsOf(parts) });
 }
 
 const bytesOf = (value: unknown) => Buffer.byteLength(messageText(value));
 
 const partsOf = ({ source_url, description, labels, annotations }: Content) => ({
-  ...(source_url !== undefined && { source_url }),
+  source_url, // undefined is not written
   ...(description !== '' && { description }),
   labels,
   ...(Object.keys(annotations).length > 0 && { annotations }),
@@ -59,18 +59,21 @@ function beginningOf(text: string, bytes: number): { text: string; room: number 
 
 type TextMap = typeof LABELS.schema | typeof ANNOTATIONS.schema;
 
-/** The labels, or annotations, that the feed takes. */
-export const textsOf = (
+/** The labels, or annotations, that the feed takes. Looks at no more than it takes: an alert may have 100,000. */
+export function textsOf(
   pairs: readonly [name: string, text: string][],
   { maxProperties, propertyNames, additionalProperties }: TextMap,
-) =>
-  Object.fromEntries(
-    pairs
-      .values() // looks at no more than it takes: an alert may have 100,000
-      .filter(([name]) => name !== '' && name !== '__proto__' && isWithin(name, propertyNames.maxLength))
-      .take(maxProperties)
-      .map(([name, text]) => [name.toWellFormed(), cut(text, additionalProperties.maxLength)]),
-  );
+): Record<string, string> {
+  const texts: Record<string, string> = {};
+  let room = maxProperties;
+  for (const [name, text] of pairs) {
+    if (room === 0) break;
+    if (name === '' || name === '__proto__' || !isWithin(name, propertyNames.maxLength)) continue;
+    texts[name.toWellFormed()] = cut(text, additionalProperties.maxLength);
+    room -= 1;
+  }
+  return texts;
+}
 
 const isWithin = (text: string, length: number) => text.length <= length || codePoints(text) <= length;
 

@@ -30,7 +30,8 @@ function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
 
 function lineOf(alert: unknown, account_id: Int64, sending: Sending) {
   try {
-    return { line: messageText({ account_id, at_ms: sending.arrivedMs, ...recordOfAlert(alert, sending) }) };
+    const record = recordOfAlert(alert, sending);
+    return { line: `{"account_id":${account_id},"at_ms":${sending.arrivedMs},${record.slice(1)}` };
   } catch (error) {
     if (error instanceof ApiError && error.explanation) return { problems: [error.explanation] };
     throw error;

@@ -6,27 +6,27 @@ function validate10(data, { instancePath = "", parentData, parentDataProperty, r
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
     if (data.records === void 0) {
-      const err0 = { instancePath, schemaPath: "#/required", keyword: "required", params: { missingProperty: "records" } };
+      const err0 = { instancePath, keyword: "required", params: { missingProperty: "records" } };
       vErrors === null ? vErrors = [err0] : vErrors.push(err0), errors++;
     }
     if (data.records !== void 0) {
       let data0 = data.records;
       if (Array.isArray(data0)) {
         if (data0.length > 1e3) {
-          const err1 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/maxItems", keyword: "maxItems", params: { limit: 1e3 } };
+          const err1 = { instancePath: instancePath + "/records", keyword: "maxItems", params: { limit: 1e3 } };
           vErrors === null ? vErrors = [err1] : vErrors.push(err1), errors++;
         }
         if (data0.length < 1) {
-          const err2 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/minItems", keyword: "minItems", params: { limit: 1 } };
+          const err2 = { instancePath: instancePath + "/records", keyword: "minItems", params: { limit: 1 } };
           vErrors === null ? vErrors = [err2] : vErrors.push(err2), errors++;
         }
       } else {
-        const err3 = { instancePath: instancePath + "/records", schemaPath: "#/properties/records/type", keyword: "type", params: { type: "array" } };
+        const err3 = { instancePath: instancePath + "/records", keyword: "type", params: { type: "array" } };
         vErrors === null ? vErrors = [err3] : vErrors.push(err3), errors++;
       }
     }
   } else {
-    const err4 = { instancePath, schemaPath: "#/type", keyword: "type", params: { type: "object" } };
+    const err4 = { instancePath, keyword: "type", params: { type: "object" } };
     vErrors === null ? vErrors = [err4] : vErrors.push(err4), errors++;
   }
   return validate10.errors = vErrors, errors === 0;

@@ -20,6 +20,7 @@ import {
 } from '../../../lib/table/keys.ts';
 import { type Action, deleteAction, deleteRow, transact, updateAction } from '../../../lib/table/write.ts';
 import { AccountError, readAccount } from './accounts.ts';
+import { addRows, type RowCounts } from './row-counts.ts';
 
 /** The kinds of an account's rows that an erasure leaves: its mark, and the audit. */
 const KEPT: readonly (RowKind | undefined)[] = ['account', 'audit'];
@@ -35,11 +36,6 @@ const UNITS_A_SECOND = 1_000;
 const CONCURRENCY = 8;
 /** Long waits, since callers need the table's capacity first. */
 const BACKOFF = { baseMs: 50, maxMs: 5_000 };
-
-/** How many rows of each kind; `unknown`: in a partition of the account, but of no kind. */
-export type RowCounts = Partial<Record<RowKind | 'unknown', number>>;
-
-export const sumOf = (counts: RowCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
 /**
  * The rows that an erasure deletes, a page at a time, by a scan of the whole table: only that shows that nothing is left. It is one scan at a
@@ -65,19 +61,10 @@ async function* rowsOf(table: Table, account: Int64): AsyncGenerator<Key[]> {
   }
 }
 
-/** Adds to the counts. */
-const count = (counts: RowCounts, rows: readonly Key[]): RowCounts => {
-  for (const row of rows) {
-    const kind = parseKey(row)?.kind ?? 'unknown';
-    counts[kind] = (counts[kind] ?? 0) + 1;
-  }
-  return counts;
-};
-
 /** Counts what an erasure would delete. */
 export async function countRows(table: Table, account: Int64): Promise<RowCounts> {
   const counts: RowCounts = {};
-  for await (const rows of rowsOf(table, account)) count(counts, rows);
+  for await (const rows of rowsOf(table, account)) addRows(counts, rows);
   return counts;
 }
 
@@ -103,7 +90,7 @@ export async function markErased(
       // A key that was issued meanwhile is listed here, too; later nobody can issue one.
       await forEach(row.app_keys ?? [], async (hash) => {
         const key = keys.appKey(hash);
-        if ((await deleteRow(table, key, is('account_id', account))).done) count(counts, [key]);
+        if ((await deleteRow(table, key, is('account_id', account))).done) addRows(counts, [key]);
       });
       return counts;
     }
@@ -114,7 +101,7 @@ export async function markErased(
       deleteAction(listed),
       ...started,
     ];
-    if ((await transact(table, actions)) === undefined) count(counts, [listed]);
+    if ((await transact(table, actions)) === undefined) addRows(counts, [listed]);
   }
 }
 
@@ -134,7 +121,7 @@ export async function deleteRows(
   const counts: RowCounts = {};
   // Before the entries of merges: then nobody looks for the entries of those that are pending.
   const head = keys.logHead(account);
-  if ((await deleteRow(table, head, EXISTS)).done) count(counts, [head]);
+  if ((await deleteRow(table, head, EXISTS)).done) addRows(counts, [head]);
   for (let found = 1; found > 0; ) {
     found = 0;
     for await (const rows of rowsOf(table, account)) {
@@ -146,7 +133,7 @@ export async function deleteRows(
       };
       await forEach(rows, remove, { concurrency: CONCURRENCY, signal });
       found += rows.length;
-      count(counts, rows);
+      addRows(counts, rows);
       onDeleted(rows.length);
       const aheadMs = (units / UNITS_A_SECOND) * 1_000 - (performance.now() - began);
       if (aheadMs > 0) await sleep(aheadMs, undefined, { signal });

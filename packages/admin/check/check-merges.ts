@@ -8,6 +8,7 @@ import { bySequence, type EntryWithMoves, type Move, originsOf } from '../../../
 import { SETTINGS } from '../../../lib/shared/settings.ts';
 import { IS_NEW, is, isAsRead, set } from '../../../lib/table/expression.ts';
 import { keys, type Stored } from '../../../lib/table/keys.ts';
+import type { HistoryEntry } from '../../../lib/table/rows.ts';
 import { conditionCheck, deleteAction, putAction, updateAction } from '../../../lib/table/write.ts';
 import { checkAlertKeys } from './check-alert-keys.ts';
 import { checkAlerts } from './check-alerts.ts';
@@ -41,7 +42,7 @@ export function checkMerges(rows: MergeRows, { nowMs = 0, overdueMs = 5 * 60_000
 
 /**
  * Nothing tells whether an alert that is missing has expired, or has not arrived with its entry. No setting lets one expire sooner after its
- * end. One that was merged long after its end is reported although it has expired, until its entry is so old.
+ * end. Of alerts that had ended before, the entry says when the first expires.
  */
 const MAY_EXPIRE_MS = SETTINGS.endedAlertDays.min * 24 * 3_600_000;
 
@@ -66,9 +67,11 @@ function* checkReferences(
         'a record or an import may bring the incident: then `repair` gives it the title and owner of its history';
       yield finding('entry_incident_missing', { incident_id, sequence: entry.sequence }, detail);
     }
-  const missing = entries.flatMap(({ entry: { sequence, at_ms }, moves }) =>
+  const mayLackAlerts = ({ at_ms, expires_from = Number.POSITIVE_INFINITY }: HistoryEntry) =>
+    Math.min(at_ms + MAY_EXPIRE_MS, 1_000 * expires_from) <= nowMs;
+  const missing = entries.flatMap(({ entry, moves }) =>
     moves.flatMap(({ alertId }) =>
-      alerts.has(alertId) || at_ms < nowMs - MAY_EXPIRE_MS ? [] : [[alertId, sequence] as const],
+      alerts.has(alertId) || mayLackAlerts(entry) ? [] : [[alertId, entry.sequence] as const],
     ),
   );
   for (const [alert_id, sequence] of new Map(missing))

@@ -1,5 +1,5 @@
 /** `npm run admin -- …`: the operator's commands. */
-import { exitOnClosedPipe } from './io.ts';
+import { endOnOutputError } from '../../client/src/command/output.ts';
 import { runAdmin } from './program.ts';
 
 // An empty variable counts as unset, also for AWS's SDK.
@@ -7,7 +7,7 @@ for (const [name, value] of Object.entries(process.env)) if (value === '') delet
 const stop = new AbortController();
 process.once('SIGINT', () => stop.abort());
 process.once('SIGTERM', () => stop.abort());
-exitOnClosedPipe(process.stdout);
+endOnOutputError();
 // A command does its work, and has its exit code, even if nobody reads its messages any more.
 process.stderr.on('error', () => undefined);
 

@@ -9,7 +9,7 @@ import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import { writeRecord } from '../data/load.ts';
 import { serviceClock } from '../fleet/hosts.ts';
-import { allOpenAlerts, findAlert, readAlert } from '../incidents/alerts.ts';
+import { allAlerts, findAlert, readAlert } from '../incidents/alerts.ts';
 import { countText, line } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
@@ -101,7 +101,7 @@ async function closeChosen(session: CloseSession): Promise<WriteResult> {
     [...label].every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value) &&
     alert_key.startsWith(keyPrefix) &&
     Number(updated_at) * 1_000 <= sentMs - notSince;
-  const chosen = (await Array.fromAsync(allOpenAlerts(table, account))).filter(isChosen);
+  const chosen = (await Array.fromAsync(allAlerts(table, account))).filter(isChosen);
   const open: AlertItem[] = [];
   if (!dryRun && chosen.length > 0)
     await audit.around([account], countText(chosen.length, 'alert'), () =>

@@ -56,7 +56,7 @@ type Action<ActionSession, Args extends unknown[], Result = void> = (
 type CommonOptions = TargetOptions & { dryRun?: boolean; write?: boolean; account?: Int64 | Int64[] };
 
 const STANDBY =
-  'This stack is a standby: run the command in the region that writes to the table, or fail over first (docs/operate.md).';
+  'This stack is a standby: run the command in the region that writes to the table, or fail over first (docs/failover.md).';
 
 export const jsonOption = ['--json', 'print JSON'] as const;
 

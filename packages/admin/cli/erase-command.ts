@@ -5,15 +5,8 @@ import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Action } from '../../../lib/table/write.ts';
 import { readAccount } from '../accounts/accounts.ts';
-import {
-  countRows,
-  deleteRows,
-  endErasure,
-  markErased,
-  type RowCounts,
-  SETTLE_MS,
-  sumOf,
-} from '../accounts/erase-account.ts';
+import { countRows, deleteRows, endErasure, markErased, SETTLE_MS } from '../accounts/erase-account.ts';
+import { type RowCounts, rowsJson, rowsText, sumOf } from '../accounts/row-counts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import type { AdminCommand, WriteResult, WritingSession } from './command.ts';
@@ -43,8 +36,8 @@ async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
   if (dryRun) {
     const rows = await countRows(table, id);
     return {
-      text: `${countText(sumOf(rows), 'row')} would be erased: ${rowsText(rows)}.`,
-      json: { account_id: id, rows },
+      text: `${countText(sumOf(rows), 'row')} would be erased: ${rowsText(rows) || 'nothing but what stays'}.`,
+      json: { account_id: id, rows: rowsJson(rows) },
     };
   }
   if (!isMarked) await confirmErasure(session, row);
@@ -66,7 +59,13 @@ async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
   const text = `Account ${id} is erased: ${countText(sumOf(rows), 'row')} and ${countText(refused, 'refused message')}. What stays, and for how long: docs/operate.md.`;
   return {
     text,
-    json: { account_id: id, rows, refused_messages: refused, mixed_messages: mixed, unknown_messages: unknown },
+    json: {
+      account_id: id,
+      rows: rowsJson(rows),
+      refused_messages: refused,
+      mixed_messages: mixed,
+      unknown_messages: unknown,
+    },
   };
 }
 
@@ -165,10 +164,3 @@ async function confirmErasure(
     prompt.close();
   }
 }
-
-/** Such as `3 appKey, 600 host`. */
-const rowsText = (rows: RowCounts) =>
-  Object.entries(rows)
-    .map(([kind, count]) => `${count} ${kind}`)
-    .sort()
-    .join(', ') || 'nothing but what stays';

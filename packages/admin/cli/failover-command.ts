@@ -19,7 +19,7 @@ type Session = WritingSession<Options>;
 export function addFailoverCommand(program: AdminCommand): void {
   withOtherRegion(program.command('failover'))
     .explain(
-      'Let a standby take over from the region that writes, also on the way back: repair what has arrived, list what has not, and say what to deploy (docs/operate.md). Repeat it until it says that it is complete.',
+      'Let a standby take over from the region that writes, also on the way back: repair what has arrived, list what has not, and say what to deploy (docs/failover.md). Repeat it until it says that it is complete.',
       'failover --stack IncidentMonitoringRum --region eu-central-1 --from eu-west-1 --dry-run',
     )
     .optionWithDefault('--since <duration>', 'how far back to compare the regions', duration, '1h')

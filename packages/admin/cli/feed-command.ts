@@ -3,7 +3,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import type { ClearAction } from '../ingest/clear-refused.ts';
-import { queueRows, readIngestStatus } from '../ingest/ingest-status.ts';
+import { type IngestCounts, queueRows, readIngestStatus } from '../ingest/ingest-status.ts';
 import { moveFeed } from '../ingest/move-feed.ts';
 import { QUEUES, REFUSED } from '../tables/feed.ts';
 import { countText, line } from '../text/printable.ts';
@@ -158,8 +158,12 @@ async function showStatus({ target, options }: Session<{ refused: number }>): Pr
   const queues = await readIngestStatus(ingestQueues);
   const refused =
     options.refused > 0 && queues.refused.waiting > 0 ? await ingestQueues.peekRefused(options.refused) : [];
+  const countsOf = ({ waiting, underWay: under_way }: IngestCounts['refused']) => ({ waiting, under_way });
   return {
-    json: { queues, refused_records: refused },
+    json: {
+      queues: { feed: countsOf(queues.ingest), refused: countsOf(queues.refused) },
+      refused_records: refused,
+    },
     show: [tableOf(QUEUES, queueRows(queues)), ...(refused.length > 0 ? [tableOf(REFUSED, refused)] : [])],
   };
 }

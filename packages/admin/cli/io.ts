@@ -38,11 +38,3 @@ export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) =>
 export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${printableLines(text)}\n`);
 /** Prints a message to the user: to standard error, as {@link print} does. */
 export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${printableLines(text)}\n`);
-
-/** Exits without an error if the reader of standard output stops early, as `head` does. */
-export function exitOnClosedPipe(stdout: NodeJS.WriteStream): void {
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
-  });
-}

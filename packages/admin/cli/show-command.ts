@@ -1,6 +1,9 @@
+import { isOpenAlert } from '../../../lib/model/alert.ts';
 import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
+import { keys } from '../../../lib/table/keys.ts';
+import { getRow } from '../../../lib/table/read.ts';
 import { explainHost, readFleet, readHost } from '../fleet/hosts.ts';
-import { listHistory, listIncidents, readIncident } from '../incidents/list.ts';
+import { ALERTS_READ, alertsOfIncident, listHistory, listIncidents, readIncident } from '../incidents/list.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import { CLUSTERS, hostFields, type StatusCounts } from '../tables/hosts.ts';
 import { INCIDENTS, MERGE_FIELDS } from '../tables/merges.ts';
@@ -56,23 +59,44 @@ export function addShowCommands(program: AdminCommand): void {
 async function showIncident({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const incident = await readIncident(table, account, id);
   if (!incident) throw new CliError(`Account ${account} has no incident ${id}.`);
-  const shown = shownFields(incident);
-  const history = await listHistory(table, account, id);
-  const head = history.length === 0 ? 'Its history is empty.' : 'History, oldest first:';
+  const { title, owner_id } = incident;
+  const [member, alerts, history] = await Promise.all([
+    owner_id === undefined ? undefined : getRow(table, keys.member(account, owner_id)),
+    alertsOfIncident(table, account, id, ALERTS_READ),
+    listHistory(table, account, id),
+  ]);
+  const stored = shownFields(incident);
+  const open = alerts?.filter(isOpenAlert).length;
+  const facts = {
+    title,
+    owner: owner_id === undefined ? 'none' : `${owner_id} ${member?.name ?? ''}`.trimEnd(),
+    alerts: alerts ? `${alerts.length}, of which ${open} are open` : NOT_COUNTED,
+    merges: history.filter(({ entry }) => entry.kind === 'merge').length,
+  };
   return {
     json: {
-      ...shown,
+      ...stored,
+      owner: member?.name,
+      alerts: alerts?.length,
+      open_alerts: open,
       history: history.map(({ entry, moves, stayed, pending, expired }) => ({
         ...entry,
         pending,
-        moves,
+        moves: moves.map(({ alertId, from, to }) => ({ alert_id: alertId, from, to })),
         stayed,
         expired,
       })),
     },
-    show: [fieldsOf(columnsOf(shown), shown), head, ...history.map((merge) => fieldsOf(MERGE_FIELDS, merge))],
+    show: [
+      { fields: Object.entries(facts) },
+      ...(history.length > 0 ? ['History, oldest first:'] : []),
+      ...history.map((merge) => fieldsOf(MERGE_FIELDS, merge)),
+      { title: 'Stored', ...fieldsOf(columnsOf(stored), stored) },
+    ],
   };
 }
+
+const NOT_COUNTED = `not counted: the account has more than ${countText(ALERTS_READ, 'alert')}`;
 
 async function showIncidents({ table, options: { account } }: ShowSession): Promise<ReadResult> {
   const incidents = await listIncidents(table, account);
@@ -83,7 +107,7 @@ async function showIncidents({ table, options: { account } }: ShowSession): Prom
 async function showWorkItem({ table, options: { account } }: ShowSession, id: string): Promise<ReadResult> {
   const stored = await readWorkItem(table, account, id);
   if (!stored) throw new CliError(`Account ${account} has no work item ${id}.`);
-  const shown = { ...shownFields(stored), state: stored.deleted_at_ms === undefined ? 'active' : 'deleted' };
+  const shown = { state: stored.deleted_at_ms === undefined ? 'active' : 'deleted', ...shownFields(stored) };
   return { json: shown, show: fieldsOf(columnsOf(shown), shown) };
 }
 

@@ -1,3 +1,4 @@
+import { SEVERITIES } from '../../../lib/model/alert.ts';
 import { WINDOW_MINUTES } from '../status/measured.ts';
 import { known, type Reading, readStatus, type Status, withAttempt } from '../status/status.ts';
 import { callsTable, figuresOf, tablesOf } from '../status/summary.ts';
@@ -29,7 +30,7 @@ async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
 
 /** Parts that could not be read have an `error` in place of their value. */
 function jsonOf(
-  { at_ms, service, default_url, table_ms, measured, pending, dead_letters, accounts }: Status,
+  { at_ms, service, default_url, table_ms, measured, pending, dead_letters, accounts, open_alerts }: Status,
   url?: string,
 ) {
   const jsonOfReading = <Value>(reading: Reading<Value> | undefined) =>
@@ -37,6 +38,7 @@ function jsonOf(
   const figures = known(measured);
   const merges = known(pending);
   const accountsStatus = known(accounts);
+  const openAlerts = known(open_alerts);
   return {
     at_ms,
     service: service && {
@@ -57,6 +59,11 @@ function jsonOf(
       : jsonOfReading(measured),
     pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfReading(pending),
     dead_letters: jsonOfReading(dead_letters),
+    open_alerts: openAlerts
+      ? Object.fromEntries(
+          SEVERITIES.map((severity) => [severity, openAlerts.reduce((sum, of) => sum + of[severity], 0)]),
+        )
+      : jsonOfReading(open_alerts),
     accounts: accountsStatus
       ? {
           count: accountsStatus.count,

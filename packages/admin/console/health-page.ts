@@ -32,7 +32,7 @@ async function deadLettersText(view: View): Promise<string> {
     const count = await view.deadLetters();
     if (count === undefined) return 'Unknown: the console finds the merge queue only with npm start or --stack.';
     const text = `${countText(count, 'message')} of the merge queue, of all accounts.`;
-    return count === 0 ? text : `${text} docs/operate.md says what to do, at the alarm DeadLetters.`;
+    return count === 0 ? text : `${text} docs/runbook.md says what to do, at the alarm DeadLetters.`;
   } catch (error) {
     const { name, message } = error as Error;
     return `They cannot be read: ${name}: ${message}`;

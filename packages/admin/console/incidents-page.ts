@@ -8,6 +8,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
 import { readAlertItems } from '../incidents/alerts.ts';
 import {
+  ALERTS_READ,
   alertsOfIncident,
   countAlerts,
   effectsOf,
@@ -16,6 +17,7 @@ import {
   listLatestMerges,
   listRecentMerges,
   readIncident,
+  timesOf,
 } from '../incidents/list.ts';
 import { ALERTS } from '../tables/alerts.ts';
 import { INCIDENTS } from '../tables/merges.ts';
@@ -30,8 +32,6 @@ const INCIDENTS_READ = 100;
 const MERGES_LISTED = 50;
 const ALERTS_LISTED = 50;
 const IDS_SHOWN = 100;
-/** Alerts of an account that a page reads unless the reader asks for all. */
-const ALERTS_READ = 20_000;
 
 type Incidents = ReadonlyMap<string, IncidentRow>;
 
@@ -133,10 +133,11 @@ export async function incidentsPage(view: View): Promise<Html> {
   const entries = Map.groupBy(all, ({ entry }) => entry.incident_id);
   const isWhole = next === undefined && query.before === undefined;
   const scope = isWhole ? '' : `${countText(incidents.size, 'incident')}, in descending order of id.`;
-  const rows = [...incidents].map(([incident_id, { title, owner_id: owner }]) => ({
+  const rows = [...incidents].map(([incident_id, row]) => ({
     incident_id,
-    title,
-    ...(owner !== undefined && { owner: ownerOf(owner) }),
+    title: row.title,
+    ...timesOf(row),
+    ...(row.owner_id !== undefined && { owner: ownerOf(row.owner_id) }),
     ...(alerts && { alerts: alerts.get(incident_id) ?? 0 }),
     entries: entries.get(incident_id)?.length ?? 0,
   }));
@@ -161,12 +162,15 @@ export async function incidentPage(view: View, incidentId: string): Promise<Titl
   if (!incident) throw new NotFound(`Account ${accountId} has no incident ${incidentId}.`);
   const { ownerOf, merges } = await mergeRenderers(view, all, new Map([[incidentId, incident]]), incidentId);
   const { title, owner_id: owner } = incident;
+  const { created_ms, changed_ms } = timesOf(incident);
   const body = html`
 <section>
 ${facts(view, {
   fields: [
     ['id', { copy: incidentId }],
     ['owner', owner === undefined ? 'none' : ownerOf(owner)],
+    ['created', timeCell(created_ms)],
+    ['last changed', timeCell(changed_ms)],
   ],
 })}
 </section>
@@ -174,6 +178,8 @@ ${alerts}
 ${section('Merges, latest first', merges(all.toReversed(), 'Nothing was merged into this incident.'))}`;
   return { title: title || incidentId, body };
 }
+
+const timeCell = (atMs: number | undefined) => atMs !== undefined && { atMs };
 
 /** The alerts that are in an incident now, the latest start first. */
 async function alertsSection(view: View, incidentId: string): Promise<Html> {

@@ -1,4 +1,4 @@
-import { isExportedAlert, parseLine, problemsOf } from '../../../lib/ingest/check-line.ts';
+import { isExportedAlert, parseLine, problemsOf, TAKEN_BY_FEED, type Taken } from '../../../lib/ingest/check-line.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import { textOf, tooLong } from '../../../lib/ingest/problems.ts';
 import type { IngestRecord } from '../../../lib/ingest/records.ts';
@@ -14,6 +14,9 @@ import { type AppKeyIdentity, identityOfAppKey } from '../accounts/app-key-admin
 import { printable } from '../text/printable.ts';
 import { takeOrders } from './exported-orders.ts';
 import type { Line } from './lines.ts';
+import * as validators from './validate-imported.ts';
+
+const TAKEN: Taken = { kinds: KINDS, validators: { ...TAKEN_BY_FEED.validators, ...validators } };
 
 export interface DataProblem {
   /** Number of the line, from 1. */
@@ -51,12 +54,12 @@ const isIngestRecord = (sent: SentRecord): sent is SentRecord<IngestKind> =>
 
 /** The record of a line, and the orders of its row if an export has written it. */
 function importedOf(text: string): { problems: string[]; sent?: SentRecord; orders?: Orders } {
-  const parsed = parseLine(text, Number.POSITIVE_INFINITY);
+  const parsed = parseLine(text, { maxBytes: Number.POSITIVE_INFINITY });
   if (parsed.problems.length > 0) return { problems: parsed.problems.map(textOf) };
   const taken = takeOrders(parsed.line);
   const bytes = Buffer.byteLength(text);
   if (!taken.orders && bytes > MAX_LINE_BYTES) return { problems: [textOf(tooLong(bytes, MAX_LINE_BYTES))] };
-  const problems = [...problemsOf(taken.line, KINDS).map(textOf), ...taken.problems];
+  const problems = [...problemsOf(taken.line, TAKEN).map(textOf), ...taken.problems];
   if (problems.length === 0 && isExportedAlert(taken.line as object) && !taken.orders?.key_order)
     problems.push('key_order must be as export writes it, since the line has alert_id beside alert_key');
   if (problems.length > 0) return { problems };

@@ -116,13 +116,7 @@ const explainCandidate = ({ host, live, malformed }: Candidate, nowMs: number): 
   explain(host, live, nowMs, malformed ? 'A row is malformed. ' : '');
 
 function explain(host: HostRow, live: LiveStatus, nowMs: number, malformed: string): Explained {
-  const unreadable = live === UNREADABLE;
-  const { reasons, ...derived } = deriveStatus(host, unreadable ? undefined : live, nowMs);
-  return {
-    ...derived,
-    reasons: unreadable ? [...reasons, 'status_unavailable'] : reasons,
-    why: `${malformed}${explainStatus(fleetHost(host, live, nowMs))}`,
-  };
+  return { ...deriveStatus(host, live, nowMs), why: `${malformed}${explainStatus(fleetHost(host, live, nowMs))}` };
 }
 
 export interface HostFilter {

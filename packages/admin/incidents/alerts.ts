@@ -1,47 +1,50 @@
 /** The alerts of an account, read as `/alert/list` and `/alert/info` read them. */
 
-import { type AlertRow, alert, SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
+import { type AlertRow, alert, type Severity } from '../../../lib/model/alert.ts';
 import { alertItemOf, readIncidentTitles } from '../../../lib/operations/alert-item.ts';
 import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import { readAlerts } from '../../../lib/operations/list-alerts/read-alerts.ts';
 import { codePoints, type Int64 } from '../../../lib/shared/json.ts';
-import { alertIndex, queryAlertIndex } from '../../../lib/table/alert-index.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { getRow } from '../../../lib/table/read.ts';
 
 export const OBJECT_ID = /^[0-9a-f]{24}$/i;
-/** Open alerts that one call reads. */
+/** Alerts that one call reads. */
 const AT_ONCE = 100;
 
-/** A page of open alerts, the latest start first. @param after `next` of the page before; undefined: the first page */
-export const listOpenAlerts = (
+/** Which alerts are listed; without a span, the open ones. */
+export interface AlertFilter {
+  readonly severity?: Severity | undefined;
+  /** When they started, in Unix seconds: from the first up to the second. */
+  readonly span?: { readonly from: number; readonly to: number };
+  /** Only open ones, or only others. */
+  readonly isActive?: boolean;
+}
+
+/** A page of alerts, the latest start first. @param after `next` of the page before; undefined: the first page */
+export const listAlerts = (
   table: Table,
   account: Int64,
-  { severity, limit = AT_ONCE, after }: { severity?: Severity | undefined; limit?: number; after?: string | undefined },
-) =>
-  readAlerts(table, account, { limit, asc: false, ...(severity !== undefined && { alert_severity: severity }) }, after);
+  { severity, span, isActive }: AlertFilter,
+  { limit = AT_ONCE, after }: { limit?: number; after?: string | undefined } = {},
+) => {
+  const request = {
+    ...(severity !== undefined && { alert_severity: severity }),
+    ...(span && { start_time: span.from, end_time: span.to }),
+    ...(isActive !== undefined && { is_active: isActive }),
+  };
+  return readAlerts(table, account, { limit, asc: false, ...request }, after);
+};
 
-/** All open alerts, the latest start first. */
-export async function* allOpenAlerts(table: Table, account: Int64, severity?: Severity): AsyncGenerator<AlertItem> {
+/** All such alerts, the latest start first. */
+export async function* allAlerts(table: Table, account: Int64, filter: AlertFilter = {}): AsyncGenerator<AlertItem> {
   for (let after: string | undefined; ; ) {
-    const { items, next } = await listOpenAlerts(table, account, { severity, after });
+    const { items, next } = await listAlerts(table, account, filter, { after });
     yield* items;
     if (next === undefined) return;
     after = next;
   }
-}
-
-/** How many alerts of each severity are open. @param limit for each partition of the index; `isMore`: one has more */
-export async function countOpenAlerts(table: Table, account: Int64, limit: number) {
-  return Promise.all(
-    SEVERITIES.map(async (severity) => {
-      const partitions = alertIndex.partitions(account, 'OPEN', [severity]);
-      const found = await Promise.all(partitions.map((partition) => queryAlertIndex(table, partition, { limit })));
-      const count = found.reduce((sum, { length }) => sum + length, 0);
-      return { severity, count, isMore: found.some(({ length }) => length >= limit) };
-    }),
-  );
 }
 
 /** Alerts by their ids, the latest start first, as far as they exist. */

@@ -1,7 +1,9 @@
 /** The incidents and merges of an account, and what a merge did, for operators. */
 
 import type { AlertRow } from '../../../lib/model/alert.ts';
+import { defined } from '../../../lib/model/fields.ts';
 import type { IncidentRow } from '../../../lib/model/incident.ts';
+import { changedAtMs } from '../../../lib/operations/list-incidents/read-incidents.ts';
 import {
   type EntryWithMoves,
   isMoved,
@@ -58,11 +60,12 @@ async function listed(
 export async function listIncidents(table: Table, account: Int64) {
   const rows = await queryRows(table, partitions.incident(account));
   const alerts = await countAlerts(table, account, Number.POSITIVE_INFINITY);
-  const incidents = rows.map(({ incident_id, title, owner_id }) => ({
-    incident_id,
-    title,
-    ...(owner_id !== undefined && { owner_id }),
-    alerts: alerts?.get(incident_id) ?? 0,
+  const incidents = rows.map((row) => ({
+    incident_id: row.incident_id,
+    title: row.title,
+    ...(row.owner_id !== undefined && { owner_id: row.owner_id }),
+    ...timesOf(row),
+    alerts: alerts?.get(row.incident_id) ?? 0,
     entries: 0,
   }));
   await forEach(incidents, async (incident) => {
@@ -71,6 +74,12 @@ export async function listIncidents(table: Table, account: Int64) {
   });
   return incidents;
 }
+
+/** Alerts of an account that are read to show one page or incident, unless the reader asks for all. */
+export const ALERTS_READ = 20_000;
+
+/** When an incident was created, and last changed, as far as known. */
+export const timesOf = (row: IncidentRow) => defined({ created_ms: row.created_at_ms, changed_ms: changedAtMs(row) });
 
 const PLACE = ['alert_id', 'incident_id', 'started_at_ms', 'key_order', 'ended_at_ms'] as const;
 type PlacedAlert = Pick<AlertRow, (typeof PLACE)[number]>;

@@ -1,6 +1,12 @@
 import type { Deps } from '../../../lib/deps.ts';
 import { commitAndMove } from '../../../lib/operations/merge-alerts/commit.ts';
-import { type EntryDeps, type PreparedEntry, placeOf, resolve } from '../../../lib/operations/merge-alerts/decide.ts';
+import {
+  type EntryDeps,
+  expiryOf,
+  type PreparedEntry,
+  placeOf,
+  resolve,
+} from '../../../lib/operations/merge-alerts/decide.ts';
 import {
   isMoved,
   type Move,
@@ -148,6 +154,7 @@ async function createPreparer(
       kind: 'merge_undone',
       incident_id: incidentId,
       ...placeOf(atMs, regionDigit, { head, rows: resolved, incident }),
+      ...expiryOf(rows),
       merge_id: newId(),
       at_ms: atMs,
       by,

@@ -6,7 +6,8 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
-import { appKeyState, listAppKeys, readAllAccounts } from '../accounts/accounts.ts';
+import { appKeyState, listAccounts, listAppKeys, readAllAccounts } from '../accounts/accounts.ts';
+import { openAlertsOf } from '../incidents/alert-counts.ts';
 import { type MergeProgress, readMergeProgress } from '../incidents/pending-merges.ts';
 import type { Attempt, Measured } from './measured.ts';
 
@@ -49,15 +50,17 @@ export interface AccountsStatus {
 /** Reads all at once; one that cannot be read does not hide the others. */
 export async function readStatus(source: StatusSource) {
   const { table, now } = source;
-  const [service, table_ms, measured, pending, dead_letters, accounts] = await Promise.all([
+  const [service, table_ms, measured, pending, dead_letters, accounts, open_alerts] = await Promise.all([
     source.url === undefined ? undefined : readingOf(() => callService(String(source.url))),
     readingOf(() => timeRead(table)),
     source.measure && readingOf(source.measure),
     readingOf(() => readMergeProgress(table)),
     readingOf(source.deadLetters),
     readingOf(() => readAccountsStatus(table, now())),
+    readingOf(async () => openAlertsOf(table, await listAccounts(table))),
   ]);
-  return { at_ms: now(), service, default_url: source.defaultUrl, table_ms, measured, pending, dead_letters, accounts };
+  const figures = { service, default_url: source.defaultUrl, table_ms, measured };
+  return { at_ms: now(), ...figures, pending, dead_letters, accounts, open_alerts };
 }
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;

@@ -1,9 +1,15 @@
 /** The status as figures and tables, which the command prints and the console shows. */
+import { SEVERITIES } from '../../../lib/model/alert.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
+import type { OpenAlerts } from '../incidents/alert-counts.ts';
+import { OPEN_ALERTS } from '../tables/alerts.ts';
 import { PENDING_MERGES } from '../tables/merges.ts';
 import { type Column, type Listing, type Table, tableOf } from '../text/table.ts';
 import { type Alarm, type OperationFigures, type RefusedKey, WINDOW_MINUTES } from './measured.ts';
 import { EXPIRY_WARNING_DAYS, type ExpiringKey, known, type Reading, type Status, withAttempt } from './status.ts';
+
+/** Accounts whose open alerts are listed: those with the most critical ones. */
+const ACCOUNTS_LISTED = 20;
 
 /** What is known of one thing. */
 export interface Figure {
@@ -33,7 +39,7 @@ const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), i
 
 /** @param errorText says why it could not be read */
 export function figuresOf(status: Status, errorText: (error: Error) => string): Figure[] {
-  const { service, default_url, table_ms, measured, dead_letters, pending, accounts } = status;
+  const { service, default_url, table_ms, measured, dead_letters, pending, accounts, open_alerts } = status;
   const figure = <Content>(
     name: string,
     read: Reading<Content> | undefined,
@@ -56,13 +62,23 @@ export function figuresOf(status: Status, errorText: (error: Error) => string): 
     ...(alarms ? [{ name: 'Raised alarms', ...badUnlessZero(alarms.length) }] : []),
     figure('Pending merges', pending, ({ length }) => badUnlessZero(length)),
     figure('Dead letters', dead_letters, (count) => {
-      const note = 'of the merge queue: see DeadLetters in docs/operate.md';
+      const note = 'of the merge queue: see DeadLetters in docs/runbook.md';
       return count === undefined ? undefined : { ...badUnlessZero(count), ...(count > 0 && { note }) };
+    }),
+    figure('Open alerts', open_alerts, (found) => {
+      const shown = totalsOf(found).map(({ severity, count }) => `${count.toLocaleString('en')} ${severity}`);
+      return { value: shown.join(', ') || '0', isBad: false };
     }),
     figure('Accounts', accounts, ({ count }) => ({ value: count.toLocaleString('en'), isBad: false })),
     ...accountFigures(status),
   ];
 }
+
+/** The open alerts of all accounts, by the severities that occur. */
+export const totalsOf = (found: readonly OpenAlerts[]) =>
+  SEVERITIES.map((severity) => ({ severity, count: found.reduce((sum, counts) => sum + counts[severity], 0) })).filter(
+    ({ count }) => count > 0,
+  );
 
 function accountFigures({ accounts }: Status): Figure[] {
   const { withoutGatewayKey = [], overQuota = [] } = known(accounts) ?? {};
@@ -133,12 +149,13 @@ export const CALLS = {
 } as const satisfies Listing<OperationFigures>;
 
 /** The tables of what needs attention, those without rows left out. */
-export function tablesOf({ measured, pending, accounts }: Status): Table[] {
+export function tablesOf({ measured, pending, accounts, open_alerts }: Status): Table[] {
   const figures = known(measured);
   const merges = (known(pending) ?? []).map((merge) => withAttempt(merge, figures));
   return [
     tableOf(ALARMS, figures?.alarms ?? []),
     tableOf(PENDING_MERGES, merges),
+    tableOf(OPEN_ALERTS, (known(open_alerts) ?? []).slice(0, ACCOUNTS_LISTED)),
     tableOf(REFUSED_KEYS, figures?.refused_keys ?? []),
     tableOf(EXPIRING_KEYS, known(accounts)?.expiringKeys ?? []),
   ].filter(({ rows }) => rows.length > 0);

@@ -1,6 +1,7 @@
 /** How operators see alerts. */
-import type { Severity } from '../../../lib/model/alert.ts';
+import { SEVERITIES, type Severity } from '../../../lib/model/alert.ts';
 import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
+import type { OpenAlerts } from '../incidents/alert-counts.ts';
 import { type Cell, type Column, columnsOf, type Listing } from '../text/table.ts';
 
 /** The merge that moved an alert last, and the incident that it came from. */
@@ -29,7 +30,6 @@ const pairsOf = (texts: AlertItem['labels'] = {}): string[] =>
   Object.entries(texts).map(([name, text]) => `${name}=${text}`);
 
 export const ALERTS: Listing<AlertItem> = {
-  title: 'Open alerts',
   columns: [
     { title: 'alert', of: ({ alert_id: id, title }) => ({ id, text: title, path: ['alert', id] }) },
     { title: 'status', of: statusOf },
@@ -50,9 +50,31 @@ export const ALERTS: Listing<AlertItem> = {
   none: 'No alert is open. Only alerts with a key are open or ended.',
 };
 
-/** How open alerts are listed. @param severity the only one that is listed; undefined: all are */
-export const openAlerts = (severity: Severity | undefined): Listing<AlertItem> =>
-  severity ? { ...ALERTS, none: `No open alert is ${severity}.` } : ALERTS;
+const OPEN = 'Open alerts';
+/** How alerts are listed. @param severity the only one that is listed; undefined: all are */
+export function alertListing(title: string = OPEN, severity?: Severity): Listing<AlertItem> {
+  if (severity)
+    return { ...ALERTS, title, none: title === OPEN ? `No open alert is ${severity}.` : `None is ${severity}.` };
+  return { ...ALERTS, title, none: title === OPEN ? ALERTS.none : 'There are none.' };
+}
+
+/** With their accounts. */
+export const withAccounts = (listing: Listing<AlertItem>): Listing<AlertItem> => ({
+  ...listing,
+  columns: [{ title: 'account', of: 'account_id' }, ...listing.columns],
+});
+
+export const OPEN_ALERTS: Listing<OpenAlerts> = {
+  title: OPEN,
+  columns: [
+    {
+      title: 'account',
+      of: ({ account_id: account }) => ({ text: String(account), path: ['alerts'], account }),
+    },
+    ...SEVERITIES.map((of): Column<OpenAlerts> => ({ title: of, of, as: 'count' })),
+  ],
+  none: '',
+};
 
 /** Columns for all fields of an alert. */
 export const alertColumns = (alert: AlertItem & MovedBy): Column<AlertItem & MovedBy>[] => [

@@ -11,6 +11,9 @@ export interface ShownIncident {
   title: string;
   /** Its owner: the id of a member, or the name. */
   owner?: Int64 | string;
+  /** When it was created, and last changed, in Unix milliseconds. */
+  created_ms?: number | undefined;
+  changed_ms?: number | undefined;
   /** Absent: not counted. */
   alerts?: number;
   entries: number;
@@ -21,6 +24,8 @@ export const INCIDENTS: Listing<ShownIncident> = {
   columns: [
     { title: 'incident', of: ({ incident_id: id, title: text }) => ({ id, text, path: ['incident', id] }) },
     { title: 'owner', of: 'owner' },
+    { title: 'created', of: 'created_ms', as: 'time' },
+    { title: 'changed', of: 'changed_ms', as: 'time' },
     { title: 'alerts', of: 'alerts', as: 'count' },
     { title: 'merges', of: 'entries', as: 'count' },
   ],

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import type { FunctionName } from '../../../infra/grants.ts';
 import { aliases } from '../../../infra/replaced-modules.ts';
-import type { OperationName } from '../../../lib/operations/index.ts';
 import { createTimes } from '../timings.ts';
 
 export const pathOf = (module: string) => fileURLToPath(new URL(module, import.meta.url));
@@ -28,7 +28,7 @@ export interface Bundle {
 }
 
 /** Bundles a function of the service as it is deployed, or a module of this folder as a careful user deploys it. */
-export async function bundle(source: { operation: OperationName } | { module: string }, folder: string) {
+export async function bundle(source: { operation: FunctionName } | { module: string }, folder: string) {
   const isOurs = 'operation' in source;
   const name = isOurs ? source.operation : source.module;
   const file = join(folder, `${name}.mjs`);

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 /** The command-line program, made of the client. */
-import { ALERTS_HELP, alerts } from './command/alerts.ts';
 import { EXIT } from './command/exit-codes.ts';
 import { FLEET_HELP, fleet } from './command/fleet.ts';
+import { alerts, incidents, LISTS_HELP, members } from './command/lists.ts';
+import { MERGE_HELP, merge } from './command/merge.ts';
 import { callOperation, OPERATIONS_HELP } from './command/operation.ts';
-import { UsageError } from './command/output.ts';
+import { endOnOutputError, UsageError } from './command/output.ts';
 import { RECORDS_HELP, records } from './command/records.ts';
 import { report } from './command/report.ts';
 import { COMMANDS } from './types.ts';
@@ -12,7 +13,7 @@ import { COMMANDS } from './types.ts';
 const HELP = `Usage: incident-monitoring-rum-client COMMAND [OPTION...]
 
 Commands:
-${FLEET_HELP}${ALERTS_HELP}${RECORDS_HELP}
+${FLEET_HELP}${LISTS_HELP}${MERGE_HELP}${RECORDS_HELP}
 ${OPERATIONS_HELP}
   --json                       print JSON, errors too: lists print a line for each item
   --help
@@ -30,6 +31,9 @@ Example: APP_KEY=... incident-monitoring-rum-client fleet --status stale --statu
 const commands = new Map<string, (args: string[]) => Promise<void>>([
   ['fleet', fleet],
   ['alerts', alerts],
+  ['incidents', incidents],
+  ['members', members],
+  ['merge', merge],
   ['records', records],
   ...Object.entries(COMMANDS).map(
     ([name, command]) => [name, (args: string[]) => callOperation(command, args)] as const,
@@ -37,8 +41,7 @@ const commands = new Map<string, (args: string[]) => Promise<void>>([
 ]);
 
 const [command = '--help', ...args] = process.argv.slice(2);
-// A reader such as `head` may close the pipe early: that is no failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failed));
+endOnOutputError();
 if ([command, ...args].some((arg) => arg === '--help' || arg === '-h')) process.stdout.write(HELP);
 else
   try {

@@ -4,11 +4,14 @@ import { type CallOptions, type ClientOptions, checkIdempotencyKey, type MergeOp
 import { type Answer, createTransport } from './transport.ts';
 import {
   type AlertItem,
-  type AlertList,
   type AlertListRequest,
   type BrowseFleetRequest,
   type FleetPage,
+  type IncidentInfo,
   type IngestRecord,
+  type ListIncidentsRequest,
+  type MemberItem,
+  type MemberListRequest,
   type MergeAlertsRequest,
   PATHS,
   type PlainMethods,
@@ -24,6 +27,10 @@ export interface Client extends PlainMethods {
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
   /** The alerts of all pages, by default the open ones. To resume, pass the error's `cursor` as `search_after_ctx`. */
   alerts(request?: AlertListRequest, options?: CallOptions): AsyncGenerator<AlertItem, void>;
+  /** The incidents of all pages. */
+  incidents(request?: ListIncidentsRequest, options?: CallOptions): AsyncGenerator<IncidentInfo, void>;
+  /** The members of all pages. */
+  members(request?: MemberListRequest, options?: CallOptions): AsyncGenerator<MemberItem, void>;
   /** Records without `at_ms` get the time of this call, so that a retry changes nothing. */
   sendRecords(request: SendRecordsRequest, options?: CallOptions): ReturnType<PlainMethods['sendRecords']>;
   /**
@@ -46,18 +53,20 @@ export function createClient(options: ClientOptions): Client {
       throw error;
     });
 
-  async function* alerts(
-    { search_after_ctx: cursor, ...request }: AlertListRequest = {},
-    callOptions: CallOptions = {},
-  ): AsyncGenerator<AlertItem, void> {
-    do {
-      const page = { limit: MAX_PAGE_SIZE, ...request, search_after_ctx: cursor };
-      const { items, search_after_ctx } = (await sendFrom(cursor, PATHS.listAlerts, page, callOptions))
-        .data as AlertList;
-      yield* items;
-      cursor = search_after_ctx;
-    } while (cursor !== undefined);
-  }
+  /** Makes the method that walks the pages of a list. */
+  const walkOf = <Request extends { search_after_ctx?: string }, Item>(path: string) =>
+    async function* walk(
+      { search_after_ctx: cursor, ...request }: Request = {} as Request,
+      callOptions: CallOptions = {},
+    ): AsyncGenerator<Item, void> {
+      do {
+        const page = { limit: MAX_PAGE_SIZE, ...request, search_after_ctx: cursor };
+        const { data } = await sendFrom(cursor, path, page, callOptions);
+        const { items, search_after_ctx } = data as { items: Item[]; search_after_ctx?: string };
+        yield* items;
+        cursor = search_after_ctx;
+      } while (cursor !== undefined);
+    };
 
   async function* pages(
     request: BrowseFleetRequest = {},
@@ -88,7 +97,9 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     ...methods,
-    alerts,
+    alerts: walkOf<AlertListRequest, AlertItem>(PATHS.listAlerts),
+    incidents: walkOf<ListIncidentsRequest, IncidentInfo>(PATHS.listIncidents),
+    members: walkOf<MemberListRequest, MemberItem>(PATHS.listMembers),
     pages,
     async *hosts(request, callOptions) {
       for await (const { items } of pages(request, callOptions)) yield* items;

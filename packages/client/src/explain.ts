@@ -30,9 +30,15 @@ export const REASON_TEXTS: Readonly<Record<string, string>> = {
 
 /** Says in English by which rule a host has its status, with the values that the rule used. Ages are as of the answer's `generated_at_ms`. */
 export function explainStatus({ servicemap }: { readonly servicemap: ServiceMap }): string {
-  const unread = servicemap.error_code === 'status_unavailable';
-  return `${unread ? 'Its live status could not be read, so only the inventory counts. ' : ''}${ruleText(servicemap)}`;
+  if (servicemap.error_code !== 'status_unavailable') return ruleText(servicemap);
+  return `Its live status could not be read, so only the inventory counts. ${INVENTORY_TEXTS[servicemap.status] ?? ruleText(servicemap)}`;
 }
+
+/** Of the rules that a report may decide: what the inventory alone says. */
+const INVENTORY_TEXTS: { readonly [Status in ServiceMap['status']]?: string } = {
+  initializing: 'Its snapshot_ready is false, and it has a capability_status.',
+  no_data: 'It does not tell whether the host has reported.',
+};
 
 function ruleText(host: ServiceMap): string {
   const { status, capability_status: capability, reason_codes: codes = [] } = host;

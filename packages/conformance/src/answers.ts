@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
-import { int64Keyword, withInt64 } from '../../../lib/ingest/int64-keyword.ts';
+import { int64Keyword, withInt64 } from '../../../infra/generate/int64-keyword.ts';
 import { CODES, failure, type OperationContract, success } from './contract.ts';
 
 export interface Answer {

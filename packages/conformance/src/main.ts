@@ -5,7 +5,8 @@ import { startVitest } from 'vitest/node';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { accountId } from '../../admin/cli/arguments.ts';
 import { failureOf } from '../../admin/cli/command-errors.ts';
-import { CliError, exitOnClosedPipe, UsageError } from '../../admin/cli/io.ts';
+import { CliError, UsageError } from '../../admin/cli/io.ts';
+import { endOnOutputError } from '../../client/src/command/output.ts';
 import type { Target } from './certificate.test.ts';
 import { accountLines, dataSetOf, otherAccountLines, textsOf } from './data.ts';
 import { deployedEnvironment } from './environment.ts';
@@ -25,7 +26,7 @@ interface Options {
 /** Prints the data set that has to be imported before a deployment can be certified. */
 function printData(account: Int64, otherAccount: Int64 | undefined, run: string): void {
   // If the command that reads the data ends early, it reports the reason itself.
-  exitOnClosedPipe(process.stdout);
+  endOnOutputError();
   const dataSet = dataSetOf(run);
   const otherLines = otherAccount === undefined ? [] : otherAccountLines(otherAccount, dataSet);
   const lines = [...accountLines(account, Date.now(), dataSet), ...otherLines];
@@ -68,7 +69,7 @@ async function execute(options: Options): Promise<number> {
   if (smoke && run !== undefined) throw new UsageError('--smoke writes nothing and needs no data: leave out --run.');
   if (!smoke && run === undefined)
     throw new UsageError(
-      'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/reliability.md).',
+      'No run name given: pass --run NAME of the imported data (see "The certificate" in docs/internals/reliability.md).',
     );
   if (requirementsOf(only).length === 0)
     throw new CliError(`No requirement has the number ${only?.join(' or ')}: pass numbers such as 4.1 or 8-2.`);

@@ -25,18 +25,45 @@ const questionOf = ({ summary }: ListedOperation, args: Arguments): string[] => 
   ...Object.entries(args).map(([field, value]) => `${field}: ${argumentText(value)}`),
 ];
 
+/** Items of a page by default, and the length of a text in one: an assistant reads every character of a result. */
+const ITEMS = 20;
+const TEXT_LENGTH = 200;
+/** What an item of a list lacks. */
+const LEFT_OUT = new Set(['description', 'annotations']);
+const PAGED =
+  ` Returns ${ITEMS} items unless \`limit\` asks for more; the cursor of a result continues it. ` +
+  'A text that ends in … is cut, and an item lacks description and annotations: get_alert has all of an alert.';
+
+/** The value with its texts cut, and without what a list leaves out. */
+function short(value: unknown): unknown {
+  if (typeof value === 'string') {
+    const kept = [...value.slice(0, 2 * TEXT_LENGTH)].slice(0, TEXT_LENGTH).join('');
+    return kept.length < value.length ? `${kept}…` : value;
+  }
+  if (Array.isArray(value)) return value.map(short);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !LEFT_OUT.has(name));
+  return Object.fromEntries(kept.map(([name, member]) => [name, short(member)]));
+}
+
+/** A page with short items, and its cursor whole. */
+const shortPage = ({ items, ...page }: { items: readonly unknown[] }) => ({ items: items.map(short), ...page });
+
 function toolOf(operation: ListedOperation, client: Client): Tool {
   const { name, summary, description, writes, request } = operation;
+  const { properties, ...schema } = standard(request) as InputSchema;
+  const { limit } = properties;
   // The method of each operation takes a request and these options.
   const call = client[operationIdOf(name)] as (request: Arguments, options: CallOptions) => Promise<unknown>;
   return tool({
     name: name.replaceAll('-', '_'),
-    description: `${summary}. ${description}${writes ? ' Callers cannot undo it.' : ''}`,
-    inputSchema: standard(request) as InputSchema,
+    description: `${summary}. ${description}${writes ? ' Callers cannot undo it.' : ''}${limit ? PAGED : ''}`,
+    inputSchema: { ...schema, properties: { ...properties, ...(limit && { limit: { ...limit, default: ITEMS } }) } },
     ...(writes && { question: (args) => questionOf(operation, args) }),
     async run(args, signal) {
-      const answer = await call(args, { signal });
-      return name === 'browse-fleet' ? withReasons(answer as FleetPage) : answer;
+      if (!limit) return call(args, { signal });
+      const page = (await call({ limit: ITEMS, ...args }, { signal })) as { items: object[] };
+      return shortPage(name === 'browse-fleet' ? withReasons(page as FleetPage) : page);
     },
   });
 }

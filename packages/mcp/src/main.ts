@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { endOnOutputError } from '../../client/src/command/output.ts';
 import { createClient } from '../../client/src/index.ts';
 import manifest from '../package.json' with { type: 'json' };
 import { callerTools } from './caller-tools.ts';
@@ -98,6 +99,7 @@ async function serve({ 'allow-writes': allowWrites, operator, stack, region }: R
   process.stdin.once('end', () => void server.close());
 }
 
+endOnOutputError();
 try {
   const values = readOptions();
   if (values.help) process.stdout.write(HELP);

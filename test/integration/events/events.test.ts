@@ -319,7 +319,8 @@ it('AlertTriggered and AlertResolved are published once for each alert of a key,
       ...{ start_time: seconds(now - 3_000), end_time: 0 },
     }),
     event('AlertResolved', second, {
-      ...{ alert_severity: 'Info', title: 'Disk full', incident_id, at_ms: now + 60_000, reason: 'silent' },
+      ...{ alert_severity: 'Info', title: 'Disk full', incident_id, at_ms: now + 60_000 },
+      ...{ by: 'service', command: 'end-silent-alerts', reason: 'silent' },
       ...{ start_time: seconds(now - 3_000), end_time: seconds(now + 60_000) },
     }),
     event('AlertResolved', missed, {

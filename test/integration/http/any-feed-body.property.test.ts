@@ -38,6 +38,11 @@ const BAD = [
     `{"kind":"member","account_id":${BigInt(account) + 1n},"member_id":1,"name":"n"}`,
     '{"kind":"account","name":"n"}',
   ],
+  // `JSON.parse` alone would read these otherwise.
+  ...['0.99999999999999999999', '1e400'].map(
+    (version) => `{"kind":"work_item","work_item_id":"w","version":${version},"title":"t"}`,
+  ),
+  '{"kind":"work_item","work_item_id":"w","version":1,"title":"t","\\u005f_proto__":1}',
   `{"kind":"work_item","work_item_id":"w","version":1,"title":"${'x'.repeat(8_192)}"}`,
   `{"kind":"work_item","work_item_id":"w","version":1,"title":"t","x":${'['.repeat(40)}${']'.repeat(40)}}`,
 ];

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { errorExamples } from '../../../infra/generate/examples.ts';
 import { type ListedOperation, operations } from '../../../lib/operations/index.ts';
 import { SETTINGS } from '../../../lib/shared/settings.ts';
+import openapi from '../../../openapi.json' with { type: 'json' };
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../packages/admin/local-service/local-gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
@@ -52,4 +53,12 @@ it.each(EXAMPLES)('%s, %s: the example is what is served', async (_name, _summar
 it('each call is of an example', () => {
   const summaries = EXAMPLES.map(([, summary]) => summary);
   for (const beginning of Object.keys(CALLS)) expect(summaries.some((text) => text.startsWith(beginning))).toBe(true);
+});
+
+it('the reference says which answers API Gateway gives, in English whatever the language of the call', () => {
+  const { responses, schemas } = openapi.components;
+  expect(responses.Unauthorized.description).toContain(
+    'API Gateway itself responds, in English, to a missing or empty `app_key`.',
+  );
+  expect(schemas.Error.properties.message.description).toMatch(/in English where API Gateway itself responds$/);
 });

@@ -209,6 +209,11 @@ describe('rows expire', () => {
     expect(await read()).toEqual([200, 1, 1]);
     nowMs += 1_000;
     expect(await read()).toEqual([400, 0, 0]);
+    for (const [index, title] of ['as new', 'later'].entries())
+      await ingest.send({ kind: 'alert', account_id: account, alert_id, title, at_ms: nowMs + index });
+    const { row_order: _order, pk: _pk, sk: _sk, ...byId } = await stored(own, keys.alert(account, alert_id));
+    expect([byId, ingest.refused]).toEqual([{ alert_id, title: 'later' }, []]);
+    expect(await read()).toEqual([200, 0, 1]);
     await at(nowMs, fields);
     expect(await key()).toMatchObject({ is_open: isOpen });
     expect((await key()).alert_id).not.toBe(alert_id);

@@ -73,7 +73,7 @@ it('an alert whose row cannot be updated fails a small merge, and leaves a large
   const [{ sequence }] = history;
   const deps = testDeps(table);
   await expect(finishEntries(table, history, { deps })).rejects.toThrow(full);
-  // The log line that docs/operate.md tells the operator to look for.
+  // The log line that docs/runbook.md tells the operator to look for.
   const entry = { account_id: tenant.account, incident_id: two, sequence };
   const fields = { ...entry, error_name: 'AlertsTooLargeError', alert_ids: [full] };
   expect(deps.log.lines).toEqual([{ level: 'error', message: 'merge not finished', fields }]);

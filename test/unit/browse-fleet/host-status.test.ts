@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { HostRow } from '../../../lib/model/host.ts';
 import type { HostStatusRow } from '../../../lib/model/host-status.ts';
-import { deriveStatus, fleetHost, UNREADABLE } from '../../../lib/operations/browse-fleet/host.ts';
+import { deriveStatus, fleetHost, type LiveStatus, UNREADABLE } from '../../../lib/operations/browse-fleet/host.ts';
 
 const NOW = 1_750_000_000_000;
 const BEYOND_2_53 = 9_007_199_254_740_993n;
@@ -19,7 +19,7 @@ const IMPAIRED = { snapshot_truncated: true, snapshot_degraded: true, health_at_
 const WITH_HEALTH: HostStatusRow = { ...REPORTS, health_at_ms: NOW };
 
 /** Hosts for which each rule holds: alone, or together with later rules that can hold at the same time. */
-it.each<[outcome: string, host: Partial<HostRow>, live?: HostStatusRow]>([
+it.each<[outcome: string, host: Partial<HostRow>, live?: LiveStatus]>([
   [
     '1 unsupported capability_unsupported',
     { capability_status: 'unsupported', enabled: false, snapshot_ready: false },
@@ -32,6 +32,13 @@ it.each<[outcome: string, host: Partial<HostRow>, live?: HostStatusRow]>([
   ['4 initializing snapshot_pending', { snapshot_ready: false }, { ...REPORTS, health_at_ms: 0 }],
   ['5 degraded snapshot_missing', {}, WITH_HEALTH],
   ['6 no_data no_reports', { capability_status: 'running' }, REPORTS],
+  // Nobody knows whether it has reported.
+  ['6 no_data status_unavailable', {}, UNREADABLE],
+  [
+    '4 initializing snapshot_pending status_unavailable',
+    { capability_status: 'starting', snapshot_ready: false },
+    UNREADABLE,
+  ],
   ['7 stale snapshot_stale', { snapshot_ready: false, capability_status: 'running' }, { ...STALE, ...IMPAIRED }],
   ['8 degraded snapshot_truncated', {}, { ...FRESH, snapshot_truncated: true }],
   ['8 degraded snapshot_degraded', {}, { ...FRESH, snapshot_degraded: true }],
@@ -62,7 +69,7 @@ it.each<[interval: HostRow['report_interval_ms'], ageMs: number, status: string,
 });
 
 const codes = Array.from({ length: 33 }, (_, index) => `code-${index}`);
-it.each<[what: string, host: Partial<HostRow>, live: HostStatusRow | typeof UNREADABLE, shown: string[]]>([
+it.each<[what: string, host: Partial<HostRow>, live: LiveStatus, shown: string[]]>([
   [
     'of the inventory, then of the status row, then added ones, each once',
     { reason_codes: ['a', 'snapshot_stale'] },
@@ -77,7 +84,7 @@ it.each<[what: string, host: Partial<HostRow>, live: HostStatusRow | typeof UNRE
     FRESH,
     ['x'.repeat(128), EMOJI.repeat(128), 'value_cut'],
   ],
-  ['value_cut last', { agent_version: 'x'.repeat(300) }, UNREADABLE, ['no_reports', 'status_unavailable', 'value_cut']],
+  ['value_cut last', { agent_version: 'x'.repeat(300) }, UNREADABLE, ['status_unavailable', 'value_cut']],
 ])('reason codes: %s', (_what, fields, live, shown) =>
   expect(fleetHost({ ...HOST, ...fields }, live, NOW).servicemap.reason_codes).toEqual(shown),
 );

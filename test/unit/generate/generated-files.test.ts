@@ -10,7 +10,7 @@ import { EVENTS_FILE, eventsText } from '../../../infra/generate/events.ts';
 import { errorExamples } from '../../../infra/generate/examples.ts';
 import { FEED_SCHEMA_FILE, feedSchemaText } from '../../../infra/generate/feed-schema.ts';
 import { OPENAPI_FILE, openApiText } from '../../../infra/generate/openapi.ts';
-import { validatorFile, validatorSource } from '../../../infra/generate/validators.ts';
+import { VALIDATORS } from '../../../infra/generate/validators.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
@@ -20,10 +20,7 @@ it.each<[file: URL, generate: () => string | Promise<string>]>([
   [CLIENT_TYPES_FILE, clientTypes],
   [FEED_SCHEMA_FILE, feedSchemaText],
   [EVENTS_FILE, eventsText],
-  ...operations.map((operation): [URL, () => Promise<string>] => [
-    validatorFile(operation),
-    () => validatorSource(operation),
-  ]),
+  ...VALIDATORS,
 ])('%s', async (file, generate) => {
   expect(readFileSync(file, 'utf8')).toBe(await generate());
 });

@@ -70,7 +70,7 @@ describe('plain JSON', () => {
       anyText.map((text) => JSON.stringify(text)),
       fc.array(tie('value'), { maxLength: 3 }).map((items) => `[${items.join(',')}]`),
       fc
-        .array(fc.tuple(fc.oneof(written, fc.constantFrom('"a"', '"b"')), tie('value')), { maxLength: 3 })
+        .array(fc.tuple(fc.oneof(written, fc.constantFrom('"a"', '"b" ')), tie('value')), { maxLength: 3 })
         .map((members) => `{${members.map((member) => member.join(':')).join(',')}}`),
     ),
   }));
@@ -94,7 +94,8 @@ describe('plain JSON', () => {
   it('is what callers send, also with text that Python escapes', () => {
     const text = JSON.stringify({ text: 'a, -1 [0]', at_ms: 1_795_231_205_846, list: [0, -10, { a: null }] });
     for (const body of [text, '[]', ' {"title":"Gr\\u00fc\\u00dfe"}']) expect(isPlainJson(body)).toBe(true);
-    for (const body of ['', '1', '"a"', '{"a":1.5}', '{"\\u005f_proto__":1}']) expect(isPlainJson(body)).toBe(false);
+    for (const body of ['', '1', '"a"', '{"a":1.5}', '{"a" :1.5}', '{"\\u005f_proto__":1}'])
+      expect(isPlainJson(body)).toBe(false);
   });
 
   it('is written as with a replacer for bigints', () => {
@@ -145,6 +146,7 @@ describe('a number', () => {
       }),
     );
     expect(mayHaveRoundedNumber(`["${'\\"'.repeat(120_000)}",1.5]`)).toBe(true);
+    expect(mayHaveRoundedNumber(`[",1.5${'\\"'.repeat(120_000)}`)).toBe(false); // nor in one that does not end
   });
 });
 

@@ -94,6 +94,73 @@ describe('open alerts', async () => {
     );
   });
 
+  it('are listed with those that have ended, by state, by hour and across accounts', async () => {
+    expect(await sender.json('alert list --ended')).toMatchObject([{ alert_id: ended, alert_status: 'Ok' }]);
+    expect(await sender.json('alert list --ended --since 45m')).toEqual([]);
+    expect(await sender.run('alert list --ended --severity Critical')).toMatchObject({ err: 'None is Critical.\n' });
+    const shown = await sender.page('alerts?state=ended');
+    expect(shown).toMatch(
+      /Open Ended last day .*7 days .* Critical Warning Info Ended alerts .*net! \w{24} ended .*alert list --account=\d+ --ended --since=1d /,
+    );
+    expect(shown).not.toContain('cpu!');
+    const page = await sender.html('alerts');
+    const bars = [...page.matchAll(/<a href="([^"]+)" tabindex="-1"><title>[:\d]+: 1 (\w+)</g)];
+    expect(bars.map(([, , severity]) => severity)).toEqual(['Critical', 'Warning', 'Info']);
+    const [, address = '', severity] = bars[2] ?? [];
+    expect(address).toContain(`severity=${severity}`);
+    const hour = await sender.page(address.replace(/^\d+\//, '').replaceAll('&amp;', '&'));
+    expect(hour).toMatch(/Alerts that started from [:\d]+ to [:\d]+ UTC .*net! \w{24} ended /);
+    // The table says the same.
+    const table = textOf(page.slice(page.indexOf('As a table')));
+    const counts = [...table.matchAll(/UTC (\d) (\d) (\d)/g)].map((row) => row.slice(1).map(Number));
+    expect([0, 1, 2].map((column) => counts.reduce((sum, row) => sum + Number(row[column]), 0))).toEqual([1, 1, 1]);
+    const empty = await newSender();
+    expect(await empty.page('alerts')).toContain('No alert has started in the last day.');
+    const alone = await empty.send('alone', 'Ok', 5);
+    expect(await empty.html('alerts')).toMatch(/<a href="\d+\/alerts\?hour=\d+" tabindex="-1"><title>[:\d]+: 1 None</);
+
+    const all = JSON.parse((await admin('alert list --ended --json')).out);
+    expect(all.map(({ alert_id }: { alert_id: string }) => alert_id)).toEqual([alone, ended]);
+    expect((await admin('alert list --ended')).out).toMatch(
+      new RegExp(`^account +alert .*\n${empty.account} +${alone}`),
+    );
+    const { open_alerts } = JSON.parse((await admin('status --json')).out);
+    expect(open_alerts).toEqual({ Critical: 1, Warning: 1, Info: 0 });
+    expect(textOf((await console.page('/')).text)).toMatch(
+      new RegExp(
+        `Open alerts 1 Critical, 1 Warning .* Open alerts account Critical Warning Info ${sender.account} 1 1 0 `,
+      ),
+    );
+  });
+
+  it.each(['--since 1d', '--ended --since 32d', '--ended --since 0'])('are not listed with %s', async (options) => {
+    const { exitCode, err } = await sender.run(`alert list ${options}`);
+    expect([exitCode, err]).toEqual([
+      2,
+      expect.stringMatching(/--since (requires --ended|must be longer than 0 and at most 31d)\./),
+    ]);
+  });
+
+  it('show when their incident was created, and last changed', async () => {
+    const incident_id = 'c'.repeat(24);
+    const at = (at_ms: number, title: string) => ({
+      kind: 'incident',
+      account_id: sender.account,
+      incident_id,
+      title,
+      at_ms,
+    });
+    const [created, changed] = [Date.now() - 3 * 3_600_000, Date.now() - 2 * 3_600_000];
+    await ingestOver(table).send(at(created, 'A'), at(changed, 'B'));
+    expect(await sender.page(`incident/${incident_id}`)).toMatch(/created .*3 hours ago last changed .*2 hours ago/);
+    expect(await sender.page('incidents')).toMatch(
+      /incident created changed alerts merges B c{24} .*3 hours ago .*2 hours ago 0 0 /,
+    );
+    expect(await sender.json('show incidents')).toContainEqual(
+      expect.objectContaining({ incident_id, created_ms: created, changed_ms: changed }),
+    );
+  });
+
   it('are on the page of their incident, with those that have ended or have no key', async () => {
     const shown = await sender.page(`incident/${incident}`);
     expect(shown).toMatch(

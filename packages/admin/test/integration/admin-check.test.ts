@@ -212,6 +212,24 @@ describe('admin check and admin repair', () => {
     expect([title, owner_id]).toEqual(['Old', undefined]);
   });
 
+  it('miss no alert that merges and an undo have named after its end, once it has expired', async () => {
+    const { table, tenant, account, alerts, from, to, merge, change, remove } = await merged(await newTable());
+    const [ended = ''] = await tenant.alerts(1, from);
+    const expiresMs = Date.now() + 24 * 3_600_000;
+    await change(keys.alert(account, ended), { ttl: Math.ceil(expiresMs / 1_000) });
+    await merge({ alert_ids: [ended], incident_id: to });
+    await merge({ alert_ids: [ended, ...alerts], incident_id: from });
+    const { sequence } = (await tenant.history(from)).at(-1);
+    expect(await adminOf(table)(`merge undo ${from} ${sequence} --account ${account} --yes`)).toMatchObject({
+      exitCode: 0,
+    });
+    await remove(keys.alert(account, ended));
+    const kindsAt = async (nowMs: number) =>
+      (await Array.fromAsync(checkTable(table, nowMs))).flat().map(({ kind }) => kind);
+    expect(await kindsAt(expiresMs - 1)).toEqual(['entry_alert_missing']);
+    expect(await kindsAt(expiresMs + 1_000)).toEqual([]);
+  });
+
   it('repair a whole table: accounts first, then merges, and name what is left', async () => {
     const broken = await merged();
     const { table } = broken;

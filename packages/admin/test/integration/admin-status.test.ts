@@ -149,7 +149,7 @@ it('admin status of a stack has calls and failures of operations, DynamoDB, alar
   expect(figures.alarms.map(({ name }: { name: string }) => /^Service-?Watch(\w+)[0-9A-F]{8}/.exec(name)?.[1])).toEqual(
     [...['ErrorBudgetFast', 'LambdaThrottled', 'ErrorBudgetSlow', 'SourceNotRead', 'RelayDeadLetters', 'DeadLetters']],
   );
-  const what = 'A merge could not be finished. What to do: docs/operate.md#deadletters';
+  const what = 'A merge could not be finished. What to do: docs/runbook.md#deadletters';
   expect(figures.alarms).toContainEqual({ name: expect.stringMatching('^Service-WatchDeadL'), what, since_ms: NOW });
   // An ephemeral stack has no alarms.
   deployed.resources = {};

@@ -1,7 +1,7 @@
 /** All commands on one account: the examples of the help, what the commands write, and that stored text has no effect on a terminal. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -106,6 +106,18 @@ describe('the help', async () => {
     expect([exitCode, exitCode === 0 ? '' : err]).toEqual([0, '']);
   });
 
+  const isRun = (line: string, option: string) => commandsWith(option).some((name) => line.startsWith(name));
+  // A command that writes does not do so again.
+  const reading = single.filter(
+    (line) => isRun(line, '--json') && (line.includes('--dry-run') || !isRun(line, '--dry-run')),
+  );
+  it.each(reading)('has an example whose names in JSON have one style: %s', async (line) => {
+    const { out } = await runExample(table, line.replace(/ --json|$/, ' --json'));
+    const names: string[] = [];
+    JSON.parse(out, (name) => void names.push(name));
+    expect(names.filter((name) => /[a-z][A-Z]/.test(name))).toEqual([]);
+  });
+
   it.each(pipes)('has an example that works in a shell: %s', async (pipe) => {
     const other = await newTable();
     const command = `npm run --silent admin -- ${pipe.replace('--stack Other --yes', `--table ${other.name}`)}`;
@@ -181,7 +193,12 @@ describe('a command that writes', async () => {
     ['work-item restore wi-1001 --account 42', 'is at version 3.', 'work item wi-1001', 'audit workItem'],
     ['rum restore --account 42', 'RUM resource of account 42 restored.', 'RUM resource', 'audit rumResource'],
     [`merge undo ${INCIDENT} ${ENTRY} --account 42`, '2 of 2 alerts', `entry ${ENTRY} of`, `alert alert ${MERGE_ROWS}`],
-    [`merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`, '1 alert merged', 'alerts into', `alert ${MERGE_ROWS} rateCount`],
+    [
+      `merge alerts ${INCIDENT} ${ALERTS[0]} --account 42`,
+      '1 alert merged',
+      'alerts into',
+      `alert ${MERGE_ROWS} rateCount`,
+    ],
     ['merge finish --account 42', `Merge ${NOW + 9} into`, `entry ${NOW + 9} of`, 'audit logHead', pendingMerge],
     ['repair --account 42 --write', ': account 42, ', '3 findings', 'audit logHead logPointer', pendingNothing],
     [`failover --from ${asOperator.endpoint}`, /^0 findings repaired/, 'accounts and keys', FAILOVER_ROWS],
@@ -263,11 +280,23 @@ it('lists fit the terminal, and have all of a long name elsewhere', async () => 
   expect(piped[2]?.length).toBeLessThan(100);
 });
 
-it('a command whose output nobody reads ends as usual', async () => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL('../../cli/admin.ts', import.meta.url)), '--help']);
-  let errors = '';
-  child.stderr.on('data', (chunk) => (errors += chunk));
-  child.stdout.destroy();
-  await once(child, 'close');
-  expect([child.exitCode, errors]).toEqual([0, '']);
-});
+const COMMAND_FILES = ['admin/cli/admin', 'client/src/cli', 'local/start', 'mcp/src/main'].map(
+  (file) => `packages/${file}.ts`,
+);
+const NO_SPACE = 'Cannot write to standard output: ENOSPC: no space left on device, write. What was done stays done.\n';
+it.each(COMMAND_FILES)(
+  '%s ends as usual if nobody reads its output, and says why if that cannot be written',
+  async (file) => {
+    for (const [output, ends] of [
+      ['pipe', [0, '']],
+      [openSync('/dev/full', 'w'), [1, NO_SPACE]],
+    ] as const) {
+      const child = spawn(process.execPath, [join(root, file), '--help'], { stdio: ['ignore', output, 'pipe'] });
+      let errors = '';
+      child.stderr?.on('data', (chunk) => (errors += chunk));
+      child.stdout?.destroy();
+      const [exitCode] = await once(child, 'close');
+      expect([exitCode, errors]).toEqual(ends);
+    }
+  },
+);

@@ -113,7 +113,7 @@ describe('text that others have written', () => {
       ...{ source_url: `javascript:${HOSTILE}`, alert_severity: 'Critical', incident_id: incident },
       annotations: { [HOSTILE]: `https://${HOSTILE}`, url: `javascript:${HOSTILE}` },
       ...alertIndex.entry(account, { alert_id: openId, alert_severity: 'Critical', started_at_ms: NOW }),
-      key_order: new Uint8Array(24),
+      ...{ key_order: new Uint8Array(24), started_at_ms: NOW },
     };
     const command = { by: HOSTILE, command: HOSTILE, target: HOSTILE, detail: HOSTILE };
     const item = { work_item_id: HOSTILE, title: HOSTILE, version: 1, deleted_at_ms: NOW, deleted_by: HOSTILE };

@@ -255,7 +255,7 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
   expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 2, err: expect.stringContaining('not replicas of one') });
 });
 
-it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${SEED})`, async () => {
+it(`the steps of docs/failover.md lead there, and back without a loss (SEED=${SEED})`, async () => {
   const { west, central, replicate, appKey, outputs, ofSecond } = await newWorld(0.6);
   const clientOf = (endpoint: string) => new SQS({ endpoint, region: 'local', credentials: LOCAL_CREDENTIALS });
   const waiting = ['{"kind":"host"}', '{"at_ms":5}\n{"a":"1\\n"}\nnonsense', '{\n"kind": "host"}', '[1]\n\n{}'];
@@ -266,8 +266,7 @@ it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${
     (region === 'eu-west-1' ? first : second).parameters.Standby = standby;
     response.end();
   });
-  const [, section = ''] = /## Fail over to another region\n(.*?)\n## /s.exec(documentOf('docs/operate.md')) ?? [];
-  const steps = stepsOf(section);
+  const steps = stepsOf(documentOf('docs/failover.md'));
   // With the rights of OperatorPolicyArn, and no others, in a region whose plan has no keys yet.
   aws.resetGateway();
   aws.gateway.isAllowed = isGatewayAllowed;
@@ -285,11 +284,15 @@ it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${
     env: {},
   });
   expect(exitCode).toBe(0);
+  /** Without the lines that the page leaves out, and the counts, which vary. */
+  const comparable = (text: string) =>
+    steady(text)
+      .replace(/^(This writes to|Not arrived:) .*\n/gm, '')
+      .replace(/\d+ (change|finding)s?|took \d+ s/g, '<count> $1');
   for (const [index, { output }] of steps.entries())
-    if (output) expect(steady(printed[index] ?? '')).toContain(steady(output));
-  expect(printed[0]).toContain('Reading them took');
+    expect(comparable(printed[index] ?? '')).toContain(comparable(output));
   // Nothing that waited in the fenced region is lost or dated anew.
-  expect(printed[1]).toContain(`${waiting.length} messages moved.`);
+  expect(printed[2]).toContain(`${waiting.length} messages moved.`);
   const { Messages = [] } = await clientOf(ofSecond.FeedUrl).receiveMessage({
     QueueUrl: ofSecond.FeedUrl,
     MaxNumberOfMessages: 10,
@@ -305,14 +308,12 @@ it(`the runbook of docs/operate.md leads there, and back without a loss (SEED=${
     ].sort(),
   );
   expect(new Set(Messages.map(({ Attributes }) => Attributes?.MessageGroupId))).toEqual(new Set(['77']));
-  expect(printed[1]).toMatch(/Not arrived from eu-west-1: \d changes?\./);
-  expect(printed[2]).toContain('stackName=IncidentMonitoringRumStandby --parameters Standby=false');
   const commands = JSON.parse((await inSecond('audit --account 77 --json')).out) as { command: string }[];
   expect(commands.map(({ command }) => command)).toContain('feed move');
   const { gateway_key } = await stored(central.table, keys.account(77));
   expect(aws.gateway.keys.map(({ value }) => value)).toContain(gateway_key);
   expect(printed.join()).not.toContain('Gateway keys are left out');
-  expect(printed[3]).toMatch(/The failover is complete\.\s*$/);
+  expect(printed[4]).toMatch(/The failover is complete\.\s*$/);
 
   // The way back.
   second.parameters.Standby = 'true';

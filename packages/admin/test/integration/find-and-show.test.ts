@@ -146,7 +146,7 @@ it.each<[rule: number, host: object, live: object, why: RegExp]>([
     6,
     {},
     { ...LIVE, node_count: 'x' },
-    /^Its live status row is malformed\. Its live status could not be read, .*\. Neither/,
+    /^Its live status row is malformed\. Its live status could not be read, .*\. It does not tell/,
   ],
   [2, { enabled: 1 }, LIVE, /^Its inventory row is malformed\. Its live status could not be read, /],
   [7, { report_interval_ms: undefined }, OLD, /is 10 min old: more than twice .* 1 min \(the default/],
@@ -206,9 +206,21 @@ it('show incident and alert show what is stored, and the history', async () => {
   const merge = ['merge', 'alerts', to, ...alerts, '--account', String(tenant.account)];
   await run([...merge, '--title', 'New', '--owner', '7', '--comment', 'one cause']);
   const shown = await jsonOf(show(`incident ${to.toUpperCase()}`));
-  const entry = { kind: 'merge', stayed: [alerts[3]], moves: [{}, {}, {}], pending: false };
-  expect(shown).toMatchObject({ incident_id: to, title: 'New', owner_id: 7, history: [entry] });
+  const moved = { alert_id: expect.any(String), to };
+  const entry = { kind: 'merge', stayed: [alerts[3]], moves: [moved, moved, moved], pending: false };
+  const counts = { alerts: 4, open_alerts: 0 };
+  expect(shown).toMatchObject({
+    incident_id: to,
+    title: 'New',
+    owner_id: 7,
+    owner: 'Ada',
+    ...counts,
+    history: [entry],
+  });
   const { out } = await admin(show(`incident ${to}`));
+  expect(out).toMatch(
+    /^ {2}title {3}New\n {2}owner {3}7 Ada\n {2}alerts {2}4, of which 0 are open\n {2}merges {2}1\n\nHistory, oldest first:\n[\s\S]*\n\nStored\n/,
+  );
   for (const text of [
     ...[`  entry      ${shown.history[0].sequence}\n  at         2027-01-15 08:00:00 UTC\n  what       merge\n`],
     ...[`  state      done\n  incident   ${to}\n`, `  by         ${shown.history[0].by}\n`],

@@ -1,4 +1,4 @@
-/** Walks the restore procedure of docs/operate.md word for word, on a table that a restore could have made. */
+/** Walks the restore procedure of docs/restore.md word for word, on a table that a restore could have made. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -16,8 +16,7 @@ import { createReplica, createReplication } from '../support/replicas.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
-const [, section = ''] = /## Restore to a point in time\n(.*?)\n## /s.exec(textOf('docs/operate.md')) ?? [];
-const steps = stepsOf(section);
+const steps = stepsOf(textOf('docs/restore.md'));
 const ACCOUNT = 7;
 const [INCIDENT, ALERT, OTHER] = ['a'.repeat(24), 'b'.repeat(24), 'c'.repeat(24)];
 
@@ -33,7 +32,7 @@ const steadily = (output: string) =>
     .replace(/\b[0-9a-f]{24}\b/g, '<id>')
     .replace(/account \d+/g, 'account <account>');
 
-describe('restoring to a point in time, as in docs/operate.md', () => {
+describe('restoring to a point in time, as in docs/restore.md', () => {
   const source = `test-${randomUUID()}`;
   const restored = `${source}-restored`;
   let table: Table;

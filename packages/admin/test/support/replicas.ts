@@ -1,6 +1,6 @@
 /**
  * Two replicas of a table, and what replicates them, as DynamoDB's global tables do: each row's versions in order, but those of different rows in
- * any order, some versions left out, the later of two regions' writes of a row winning. Sources: docs/aws-behaviour.md.
+ * any order, some versions left out, the later of two regions' writes of a row winning. Sources: docs/internals/aws-behaviour.md.
  */
 import { DeleteItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { type _Record, DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams';

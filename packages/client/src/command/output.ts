@@ -1,5 +1,6 @@
 /** What the commands share: their options, and how they print. */
 import { escaped, UNSAFE } from '../terminal-text.ts';
+import { EXIT } from './exit-codes.ts';
 
 /** Wrong use of the command: nothing was sent. */
 export class UsageError extends Error {}
@@ -47,3 +48,11 @@ export function integer(name: string, value: string | undefined): bigint {
 const write = (stream: NodeJS.WriteStream, line: string) => stream.write(`${line.replace(UNSAFE, escaped)}\n`);
 export const print = (line: string) => write(process.stdout, line);
 export const warn = (line: string) => write(process.stderr, line);
+
+/** Ends the process if nobody can read its output: as usual if the reader stops early, as `head` does, else with a message. */
+export function endOnOutputError(end: (exitCode: number) => void = process.exit): void {
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code !== 'EPIPE') warn(`Cannot write to standard output: ${message}. What was done stays done.`);
+    end(code === 'EPIPE' ? 0 : EXIT.failed);
+  });
+}

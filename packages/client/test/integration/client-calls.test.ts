@@ -59,11 +59,33 @@ describe('the command', () => {
   ];
   const naming = { alert_severity: 'Critical,Info', alert_ids: [id('d')], alert_keys: ['disk', 'k'], asc: true };
 
+  const span = ['--since', '2026-11-18T11:06:40Z', '--until', '2026-11-18T11:07:40Z'];
+  const times = { start_time: 1_795_000_000, end_time: 1_795_000_060 };
+  const ada = { member_id: 101, member_name: 'Ada' };
+
   it.each<[args: string[], path: string, request: object, data: unknown, out: RegExp]>([
     [['fleet', ...filters], FLEET, { ...filtered, limit: 100 }, fleet, /^h +no_data +Neither a snapshot .*\n$/],
     [['fleet', '--json'], FLEET, { limit: 100 }, fleet, /^\{"host_id":"h",.*,"why":"Neither .*\}\n$/],
     [['alerts'], LIST, { limit: 100 }, listed, new RegExp(`${OPENED}\\n${ENDED}\\n$`)],
     [['alerts', ...named, '--ended'], LIST, { ...naming, is_active: false, limit: 100 }, { items: [] }, /^$/],
+    [['alerts', '--ids'], LIST, { limit: 100 }, listed, /^d{24}\ne{24}\n$/],
+    [['alerts', ...span, '--ended'], LIST, { ...times, is_active: false, limit: 100 }, { items: [] }, /^$/],
+    [
+      ['incidents', '--query', 'disk', '--id', id('a'), '--asc', ...span],
+      '/incident/list',
+      { query: 'disk', incident_ids: [id('a')], asc: true, ...times, limit: 100 },
+      { items: [{ incident_id: id('a'), title: 'T', created_at: 1_795_000_000, owner: { member_name: 'Ada' } }] },
+      /^a{24} {2}2026-11-18T11:06:40Z {2}T \(Ada\)\n$/,
+    ],
+    [['members', '--query', 'ada'], '/member/list', { query: 'ada', limit: 100 }, { items: [ada] }, /^101 {19}Ada\n$/],
+    [['members', '--ids'], '/member/list', { limit: 100 }, { items: [ada] }, /^101\n$/],
+    [
+      ['merge', id('a'), id('d'), id('D'), '--title', 'T', '--owner', '7', '--comment', 'c'],
+      '/alert/merge',
+      { incident_id: id('a'), alert_ids: [id('d')], title: 'T', owner_id: 7, comment: 'c' },
+      null,
+      /^1 alert merged\n$/,
+    ],
     [['alerts', '--open', '--json'], LIST, { is_active: true, limit: 100 }, listed, /^\{"alert_id":"d.*\}\n\{.*\}\n$/],
   ])('%j sends what its options say, and prints the answer', async (args, path, request, data, out) => {
     const { url, calls } = await serviceWith({ data });
@@ -71,17 +93,51 @@ describe('the command', () => {
     expect(calls).toEqual([[path, request]]);
   });
 
-  it('alerts walks the pages', async () => {
+  it('--since counts back from now, and a failure tells the times', async () => {
+    const { url, calls } = await serviceWith({ error: { code: 'InternalError', message: 'no' } }, 500);
+    const { err } = await run(['alerts', '--since', '2h'], url);
+    const [[, { start_time = 0, end_time = 0 }]] = calls as [[string, { start_time?: number; end_time?: number }]];
+    expect([end_time - start_time, Math.abs(end_time - Date.now() / 1_000) < 60]).toEqual([7_200, true]);
+    const text = (seconds: number) => new Date(seconds * 1_000).toISOString().replace('.000', '');
+    expect(err).toMatch(`The times were --since=${text(start_time)} --until=${text(end_time)}\n`);
+    // The same times come from these texts.
+    await run(['alerts', `--since=${text(start_time)}`, `--until=${text(end_time)}`], url);
+    expect(calls.at(-1)).toEqual(calls[0]);
+  });
+
+  it('merges the alerts of standard input, each once, and none if a line is no id', async () => {
+    const { url, calls, bodies } = await serviceWith({ data: null });
+    const merge = (input: string, ...options: string[]) =>
+      runCommand(['merge', id('a'), '-', ...options], { url, input });
+    expect(await merge(`\ufeff${id('d')}\r\n\n  ${id('e')}\t\n${id('D')}`)).toEqual({
+      code: 0,
+      out: '2 alerts merged\n',
+      err: '',
+    });
+    expect(calls).toEqual([['/alert/merge', { incident_id: id('a'), alert_ids: [id('d'), id('e')] }]]);
+    for (const [input, message] of [
+      [`${id('d')}\n${id('d')}  Critical`, /line 2: d{24} {2}Critical is not the id of an alert/],
+      [' \n', /there are no ids/],
+      ['\u001b[2J', /^Usage: line 1: \\u001b\[2J is not/],
+    ] as const)
+      expect(await merge(input)).toEqual({ code: 2, out: '', err: expect.stringMatching(message) });
+    expect(calls).toHaveLength(1);
+    await merge(id('d'), '--owner', '9007199254740993');
+    expect(bodies[1]).toContain(':9007199254740993');
+  });
+
+  it.each(['alerts', 'incidents', 'members'])('%s walks the pages', async (list) => {
     const asked: unknown[] = [];
     const url = await serve(async (request, response) => {
       const { search_after_ctx: cursor, ...rest } = JSON.parse((await Array.fromAsync(request)).join(''));
       asked.push(cursor);
-      expect(rest).toEqual({ limit: 100, asc: true });
+      expect(rest).toEqual({ limit: 100 });
       const next = { undefined: 'one', one: 'two' }[String(cursor)];
-      const data = { items: [{ ...opened, alert_id: `${cursor}` }], has_next_page: !!next, search_after_ctx: next };
+      const ids = { alert_id: `${cursor}`, incident_id: `${cursor}`, member_id: `${cursor}` };
+      const data = { items: [{ ...opened, ...ids }], has_next_page: !!next, search_after_ctx: next };
       response.end(JSON.stringify({ request_id: 'r', data }));
     });
-    const { code, out } = await run(['alerts', '--asc'], url);
+    const { code, out } = await run([list], url);
     expect([code, out.match(/^\w+/gm)]).toEqual([0, ['undefined', 'one', 'two']]);
     expect(asked).toEqual([undefined, 'one', 'two']);
   });
@@ -122,6 +178,14 @@ describe('the command', () => {
     [['merge-alerts', '--idempotency-key', 'é'], 2, /--idempotency-key must be 1 to 255 visible ASCII/],
     [['toString'], 2, /unknown command toString/],
     [['alerts', '--open', '--ended'], 2, /--open and --ended exclude each other/],
+    [['alerts', '--ids', '--json'], 2, /--ids and --json exclude each other/],
+    [['alerts', '--until', '1h'], 2, /--until requires --since/],
+    [['incidents', '--since', '1 h'], 2, /--since must be such as 30m, 2h, 7d or .*, not 1 h\n/],
+    [['incidents', '--since', '2026-13-01T00:00:00Z'], 2, /--since must be such/],
+    [['merge', `${id('a')}\n${id('b')}`, id('d')], 2, /merge requires the id of one INCIDENT/],
+    [['merge', id('a')], 2, /there are no ids/],
+    [['merge', id('a'), id('d'), '--owner', 'Ada'], 2, /--owner must be an integer, not Ada/],
+    [['merge', id('a'), id('d'), '--idempotency-key', ''], 2, /--idempotency-key must be/],
   ])('%j prints what is wrong', async (args, code, err, appKey) => {
     const ended = await run(args, NO_SERVICE, appKey);
     expect(ended).toMatchObject({ code, out: '', err: expect.stringMatching(err) });

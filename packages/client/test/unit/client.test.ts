@@ -267,8 +267,14 @@ describe('the client', () => {
     expect(explainStatus({ servicemap: stale })).toBe(
       'The latest snapshot is 10 min old: more than twice the report interval of 30 s.',
     );
-    const unread = { enabled: true, status: 'no_data', error_code: 'status_unavailable' } as const;
-    expect(explainStatus({ servicemap: unread })).toMatch(/^Its live status could not be read/);
+    const whyUnread = (status: 'no_data' | 'initializing') =>
+      explainStatus({ servicemap: { enabled: true, status, error_code: 'status_unavailable' } });
+    expect(whyUnread('no_data')).toBe(
+      'Its live status could not be read, so only the inventory counts. It does not tell whether the host has reported.',
+    );
+    expect(whyUnread('initializing')).toBe(
+      'Its live status could not be read, so only the inventory counts. Its snapshot_ready is false, and it has a capability_status.',
+    );
     const reason_codes = ['disk_full', 'snapshot_truncated'];
     expect(explainStatus({ servicemap: { enabled: true, status: 'degraded', max_age_ms: 1, reason_codes } })).toBe(
       'The latest snapshot is 0.0 s old, but: snapshot_truncated.',

@@ -163,6 +163,10 @@ export async function localizesMessages(api: ApiClient): Promise<void> {
       const isChinese = /\p{Script=Han}/u.test(answer.body.error.message);
       expect(isChinese, `Chinese message for ${language}`).toBe(expected === 'zh');
     }
+    // Without a key, no function is called.
+    const withoutKey = await api.remove({}, { headers, as: null });
+    refused(withoutKey, 'Unauthorized');
+    expect(withoutKey.headers.get('content-language'), `Content-Language without a key for ${language}`).toBe('en');
   }
 }
 

@@ -112,8 +112,10 @@ export const capability = {
       expect(servicemap, host_id).not.toHaveProperty('error_code');
     const url = await api.need('startDefective')('live-status');
     const defaults = { authoritative: false, graph_available: false, node_count: 0, edge_count: 0 };
-    for (const { host_id, servicemap } of data(await api.fleet(ALL, { url })).items)
+    for (const { host_id, servicemap } of data(await api.fleet(ALL, { url })).items) {
       expect(servicemap, host_id).toMatchObject({ error_code: 'status_unavailable', ...defaults });
+      expect(servicemap.reason_codes, host_id).not.toContain('no_reports');
+    }
   },
   'freshness is fresh up to twice the report interval': hasFreshness('fresh-late', 'fresh'),
   'freshness is stale after twice the report interval': hasFreshness('stale-early', 'stale'),

@@ -1,4 +1,4 @@
-/** The local gateway does what docs/aws-behaviour.md says of API Gateway. Its functions only record their events. */
+/** The local gateway does what docs/internals/aws-behaviour.md says of API Gateway. Its functions only record their events. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';

@@ -32,11 +32,14 @@ const table = await newTable();
 const sent: string[] = [];
 beforeEach(() => void sent.splice(0));
 const host = { host_id: 'h', agent_version: UGLY, servicemap: { status: 'no_data', enabled: true } };
+const alert = { alert_id: id('a'), labels: { team: 'x'.repeat(300) }, description: 'd', annotations: { runbook: 'r' } };
 const refused = { error: { code: 'ResourceNotFound', message: `no ${UGLY}` } };
 const service = createServer(async (request, response) => {
   sent.push((await Array.fromAsync(request)).join(''));
-  const isRum = request.url?.startsWith('/rum/');
-  const answer = isRum ? refused : { data: request.url?.startsWith('/monit/') ? { items: [host] } : null };
+  const [, area = ''] = request.url?.split('/') ?? [];
+  const isRum = area === 'rum';
+  const pages: Record<string, object> = { monit: { items: [host] }, alert: { items: [alert], search_after_ctx: 'c' } };
+  const answer = isRum ? refused : { data: request.url?.includes('merge') ? null : (pages[area] ?? null) };
   response.writeHead(isRum ? 400 : 200).end(JSON.stringify({ request_id: 'r', ...answer }));
 });
 const BASE_URL = `http://127.0.0.1:${await listen(service)}`;
@@ -91,7 +94,7 @@ describe('the MCP server', () => {
       READING.map(({ name }) => [name.replaceAll('-', '_'), true]),
     );
     expect(tools[0]?.inputSchema.properties).toMatchObject({
-      limit: { minimum: 1, maximum: 100, default: 50 },
+      limit: { minimum: 1, maximum: 100, default: 20 },
       statuses: { maxItems: 20, items: { enum: expect.arrayContaining(['stale']) } },
     });
     const { isError, answer } = await reader.call('delete_work_item', { work_item_id: 'w', version: 1 });
@@ -105,6 +108,15 @@ describe('the MCP server', () => {
     expect(mark?.text).toMatch(MARK);
     expect(data?.text).toContain(ESCAPED);
     expect(JSON.parse(data?.text ?? '')).toEqual({ items: [{ ...host, why: expect.stringMatching(/^Neither/) }] });
+  });
+
+  it('lists 20 items unless it is asked for more, with short texts, and the cursor of the next ones', async () => {
+    const { answer } = await reader.call('list_alerts');
+    expect(sent).toEqual(['{"limit":20}']);
+    const short = { alert_id: id('a'), labels: { team: `${'x'.repeat(200)}…` } };
+    expect(answer).toEqual({ items: [short], search_after_ctx: 'c' });
+    const { tools } = await reader.client.listTools();
+    expect(tools.find(({ name }) => name === 'list_alerts')?.description).toContain('get_alert has all of an alert');
   });
 
   it("reports an error with the envelope's code, message and request id, marked and escaped as a result", async () => {
