@@ -27,8 +27,8 @@ const CHECK = `{
 const TESTS = `expectEnvelope(await call('a', 2), 400, 'InvalidParameter');
   expectEnvelope(await call('a'), 429, 'RequestTooFrequently');`;
 const MESSAGE = `tooFewLetters: ({ least }) => 'At least '.concat(String(least), ' letters are needed.'),`;
-const CURL = `\`\`\`sh
-curl -s 'http://127.0.0.1:3000/NAME?app_key=KEY' -H 'Content-Type: application/json' -d '{"text":"hello"}'
+const CALL = `\`\`\`sh
+call /NAME '{"text":"hello"}'
 \`\`\``;
 
 /** What a person changes: in each file the first occurrence of a text, which is `$&` in what replaces it. */
@@ -55,7 +55,7 @@ const EDITS: readonly [file: string, before: string, after: string][] = [
   ['lib/http/messages/de.ts', '    workItemNotFound:', `${MESSAGE}\n$&`],
   ['lib/http/messages/zh-cn.ts', '    workItemNotFound:', `${MESSAGE}\n$&`],
   ['test/unit/http/messages.test.ts', '  workItemNotFound:', 'tooFewLetters: { least: 9 },\n$&'],
-  ['README.md', '## Run it', `${CURL}\n\n$&`],
+  ['README.md', '## Run it', `${CALL}\n\n$&`],
   ['CHANGELOG.md', '## ', 'It counts letters.\n\n$&'],
   ['docs/decisions.md', '## ', 'Letters are characters.\n\n$&'],
 ];

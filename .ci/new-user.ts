@@ -1,7 +1,7 @@
 /**
  * The first day of a new user: makes the calls of README.md and undoes its merge as docs/operate.md says, looking at the console after
  * each; sends records, and reads and merges their alerts, by the commands of the client's README; then two real Alertmanagers, of Debian, send
- * the same alert with the configuration of docs/feed.md; one is restarted, and sends its end. Meanwhile an account is erased and an alert whose
+ * the same alert with the configuration of docs/senders.md; one is restarted, and sends its end. Meanwhile an account is erased and an alert whose
  * end Alertmanager does not send ends by silence, which take minutes.
  */
 import { strict as assert } from 'node:assert';
@@ -46,11 +46,12 @@ const expectFound = await signIn();
 const PATIENT_CURL = 'curl() { command curl --retry 3 "$@"; }';
 /** Makes a call as README.md shows it. @returns what it sent, and the items of the answer if that is a list */
 async function call(path: string) {
-  const curl = shown('README.md', new RegExp(`^(curl \\S+ '[^']+${path}\\?.*)$`, 'm'));
-  const answer = await shell(`${PATIENT_CURL}\n${curl.replace('http://127.0.0.1:3000', service.url)}`);
+  const settings = shown('README.md', /```sh\n(URL=.*?)```/s).replace('http://127.0.0.1:3000', service.url);
+  const line = shown('README.md', new RegExp(`^(call ${path} .*)$`, 'm'));
+  const answer = await shell(`${PATIENT_CURL}\n${settings}${line}`);
   const { data } = JSON.parse(answer);
   assert.notEqual(data, undefined, answer);
-  return { ...JSON.parse(/-d '(.*)'$/.exec(curl)?.[1] ?? ''), items: data?.items };
+  return { ...JSON.parse(/'(.*)'$/.exec(line)?.[1] ?? ''), items: data?.items };
 }
 
 async function sendMergeAndUndo(): Promise<void> {
@@ -96,7 +97,7 @@ async function listAlerts(body: object): Promise<AlertItem[]> {
   return data.items;
 }
 
-/** The key of an alert of Alertmanager, as in docs/feed.md. */
+/** The key of an alert of Alertmanager, as in docs/senders.md. */
 const keyOf = ({ fingerprint }: { fingerprint: string }, ...sources: string[]) =>
   ['alertmanager', ...sources, fingerprint].join(' ');
 
@@ -168,16 +169,16 @@ async function sendAndReadByCommand(): Promise<void> {
     .filter(({ alert_key }) => /^job [0-2]$/.test(alert_key))
     .map(({ alert_id }) => alert_id);
   assert.equal(ids.length, 3, listed);
-  const incident = shown('README.md', /"incident_id":"(\w+)"/);
+  const incident = shown('README.md', /"incident_id": "(\w+)"/);
   const merged = JSON.parse(await shell(command('merge-alerts', ids.join('","'), incident)));
   assert.deepEqual(merged, { replayed: false });
   for (const id of ids) await expectFound(id, `in incident ${incident}`);
   reportDone("the client's command sends records, goes on after it was killed, and reads and merges the alerts");
 }
 
-/** The configuration of docs/feed.md, with which Alertmanager sends to the service. */
+/** The configuration of docs/senders.md, with which Alertmanager sends to the service. */
 function configurationOf(source: string) {
-  return shown('docs/feed.md', /```yaml\n(route:\n.*?)```/s)
+  return shown('docs/senders.md', /```yaml\n(route:\n.*?)```/s)
     .replace('http://127.0.0.1:3000', service.url)
     .replace('source=laptop', `source=${source}`);
 }

@@ -1,4 +1,4 @@
-/** Real Alertmanagers, of Debian, with the configuration of docs/feed.md. */
+/** Real Alertmanagers, of Debian, with the configuration of docs/senders.md. */
 import { strict as assert } from 'node:assert';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

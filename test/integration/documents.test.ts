@@ -1,4 +1,4 @@
-/** Links and commands of all documents, and the examples of docs/feed.md. `start`, `runbooks` and `restore-walk` run blocks of commands. */
+/** Links and commands of all documents, and the examples of docs/feed.md and docs/senders.md. `start`, `runbooks` and `restore-walk` run blocks of commands. */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,11 +10,11 @@ import { putAccount } from '../../packages/admin/accounts/accounts.ts';
 import { commandNames } from '../../packages/admin/test/support/run-admin.ts';
 import { DEMO_KEYS } from '../../packages/local/sample.ts';
 import { serveTable } from '../../packages/local/test/support/start-service.ts';
-import { textOf } from '../support/documents.ts';
+import { DOCUMENTS, textOf } from '../support/documents.ts';
 import { newTable, putAppKey, stored } from '../support/service.ts';
 import notification from './feed-senders/recorded/alertmanager-firing.json' with { type: 'json' };
 
-const documents = globSync(['*.md', 'docs/**/*.md', 'examples/README.md', 'examples/*/*.yml', 'packages/*/README.md']);
+const documents = [...DOCUMENTS, ...globSync('examples/*/*.yml')];
 
 const anchorsOf = (file: string) =>
   [...textOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
@@ -77,8 +77,8 @@ it.skipIf(PYTHON === undefined && !hasBoto3)('docs/feed.md: the example in Pytho
   await expect.poll(() => stored(table, key)).toMatchObject({ node_count: 12, edge_count: 18 });
 });
 
-it('docs/feed.md: Alertmanager, configured as written, sends to the service of npm start', async () => {
-  const [, url = ''] = /url: '(.*?)'/.exec(textOf('docs/feed.md')) ?? [];
+it('docs/senders.md: Alertmanager, configured as written, sends to the service of npm start', async () => {
+  const [, url = ''] = /url: '(.*?)'/.exec(textOf('docs/senders.md')) ?? [];
   const { headers, body } = notification;
   const answer = await fetch(url.replace('http://127.0.0.1:3000', service.url), { method: 'POST', headers, body });
   expect(await answer.json()).toMatchObject({ data: { accepted: 1 } });

@@ -163,7 +163,7 @@ describe('merge-found.sh', () => {
 
 describe('exit codes', () => {
   it('are those of docs/api.md', () => {
-    const codes = [...textOf('docs/api.md').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
+    const codes = [...textOf('docs/api.md').matchAll(/^- (\d+): /gm)].map(([, code]) => Number(code));
     expect(codes).toEqual([0, ...Object.values(EXIT)]);
   });
 

@@ -1,5 +1,8 @@
 /** The documents, and the commands that they show. */
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+
+/** All Markdown. */
+export const DOCUMENTS: readonly string[] = globSync(['*.md', '{docs,examples,lib}/**/*.md', 'packages/*/*.md']);
 
 export const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

@@ -16,7 +16,7 @@ it('each operation has all its parts, and each part belongs to an operation', ()
       [`functions/${name}.ts`, existsSync(`functions/${name}.ts`)],
       [`test in test/integration/${name}/`, globSync(`test/integration/${name}/*.test.ts`).length > 0],
       [`section in the certificate: ${SECTIONS}/${name}.ts`, existsSync(`${SECTIONS}/${name}.ts`)],
-      ['curl in README.md', readme.split('\n').some((line) => line.startsWith('curl ') && line.includes(`${path}?`))],
+      ['call in README.md', readme.includes(`\ncall ${path} `)],
     ];
     return parts.flatMap(([what, isThere]) => (isThere ? [] : [`${name} has no ${what}`]));
   });

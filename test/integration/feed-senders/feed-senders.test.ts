@@ -1,5 +1,5 @@
 /**
- * The configurations of docs/feed.md: what their senders send is taken. `recorded/` has their requests, each with its source. A body is shown
+ * The configurations of docs/senders.md: what their senders send is taken. `recorded/` has their requests, each with its source. A body is shown
  * before its encoding.
  */
 import { globSync, readFileSync } from 'node:fs';
@@ -92,7 +92,7 @@ const TAKEN: Readonly<Record<string, { records: object[]; refused?: object[] }>>
 
 it.each(names)('what %s sends is taken', async (name) => {
   const request = recorded(name);
-  const key = request.sender === 'docs/feed.md' ? DEMO_KEYS.demo : 'KEY';
+  const key = request.sender === 'docs/senders.md' ? DEMO_KEYS.demo : 'KEY';
   expect(textOf(request.sender)).toContain(`${request.path}?app_key=${key}`);
   const { data, records } = await replay(request);
   const { records: expected = [], refused } = TAKEN[name] ?? {};
@@ -104,7 +104,7 @@ it.each(names)('what %s sends is taken', async (name) => {
 });
 
 it("Alertmanager's largest notification of alerts of 1.3 KB fits", async () => {
-  const [, max] = /max_alerts: (\d+)/.exec(textOf('docs/feed.md')) ?? [];
+  const [, max] = /max_alerts: (\d+)/.exec(textOf('docs/senders.md')) ?? [];
   const request = recorded('alertmanager-firing');
   const notification = JSON.parse(request.body);
   const [alert] = notification.alerts;
