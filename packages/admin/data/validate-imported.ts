@@ -271,7 +271,7 @@ function validate12(data, { instancePath = "", parentData, parentDataProperty, r
   }
   return validate12.errors = vErrors, errors === 0;
 }
-const exported_alert = validate13, schema14 = { type: "object", required: ["account_id", "title", "alert_id", "alert_key", "alert_status", "started_at_ms"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, alert_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, alert_key: { type: "string", minLength: 1, maxLength: 255 }, title: { type: "string", minLength: 1, maxLength: 512 }, description: { type: "string", maxLength: 4096 }, labels: { type: "object", maxProperties: 64, propertyNames: { type: "string", minLength: 1, maxLength: 128 }, additionalProperties: { type: "string", maxLength: 1024 } }, annotations: { type: "object", maxProperties: 32, propertyNames: { type: "string", minLength: 1, maxLength: 128 }, additionalProperties: { type: "string", maxLength: 2048 } }, source_url: { type: "string", maxLength: 2048, pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$" }, alert_status: { type: "string", enum: ["Critical", "Warning", "Info", "Ok"] }, started_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, ended_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, silent_after_s: { type: "integer", minimum: 60, maximum: 2592e3 }, incident_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, incident_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, start_given: { type: "boolean" }, alert_severity: { type: "string", enum: ["Critical", "Warning", "Info"] } }, additionalProperties: !1 }, pattern3 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$", "u");
+const exported_alert = validate13, schema14 = { type: "object", required: ["account_id", "title", "alert_id", "alert_key", "alert_status", "started_at_ms"], properties: { kind: { type: "string" }, account_id: { int64: { minimum: 1 } }, at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, alert_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, alert_key: { type: "string", minLength: 1, maxLength: 255 }, title: { type: "string", minLength: 1, maxLength: 512 }, description: { type: "string", maxLength: 4096 }, labels: { type: "object", maxProperties: 64, propertyNames: { type: "string", minLength: 1, maxLength: 128 }, additionalProperties: { type: "string", maxLength: 1024 } }, annotations: { type: "object", maxProperties: 32, propertyNames: { type: "string", minLength: 1, maxLength: 128 }, additionalProperties: { type: "string", maxLength: 2048 } }, source_url: { type: "string", maxLength: 2048, pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$" }, alert_status: { type: "string", enum: ["Critical", "Warning", "Info", "Ok"] }, started_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, ended_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, silent_after_s: { type: "integer", minimum: 60, maximum: 2592e3 }, incident_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, incident_at_ms: { int64: { minimum: 1e12, maximum: 9999999999999 } }, start_given: { type: "boolean" }, previous_alert_id: { type: "string", pattern: "^[0-9a-fA-F]{24}$" }, alert_severity: { type: "string", enum: ["Critical", "Warning", "Info"] } }, additionalProperties: !1 }, pattern3 = new RegExp("^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020\\u007f\\ud800-\\udfff]+$", "u");
 function validate13(data, { instancePath = "", parentData, parentDataProperty, rootData = data } = {}) {
   let vErrors = null, errors = 0;
   if (data && typeof data == "object" && !Array.isArray(data)) {
@@ -549,20 +549,32 @@ function validate13(data, { instancePath = "", parentData, parentDataProperty, r
       const err49 = { instancePath: instancePath + "/start_given", keyword: "type", params: { type: "boolean" } };
       vErrors === null ? vErrors = [err49] : vErrors.push(err49), errors++;
     }
-    if (data.alert_severity !== void 0) {
-      let data19 = data.alert_severity;
-      if (typeof data19 != "string") {
-        const err50 = { instancePath: instancePath + "/alert_severity", keyword: "type", params: { type: "string" } };
-        vErrors === null ? vErrors = [err50] : vErrors.push(err50), errors++;
-      }
-      if (!(data19 === "Critical" || data19 === "Warning" || data19 === "Info")) {
-        const err51 = { instancePath: instancePath + "/alert_severity", keyword: "enum", params: { allowedValues: schema14.properties.alert_severity.enum } };
+    if (data.previous_alert_id !== void 0) {
+      let data19 = data.previous_alert_id;
+      if (typeof data19 == "string") {
+        if (!pattern1.test(data19)) {
+          const err50 = { instancePath: instancePath + "/previous_alert_id", keyword: "pattern", params: { pattern: "^[0-9a-fA-F]{24}$" } };
+          vErrors === null ? vErrors = [err50] : vErrors.push(err50), errors++;
+        }
+      } else {
+        const err51 = { instancePath: instancePath + "/previous_alert_id", keyword: "type", params: { type: "string" } };
         vErrors === null ? vErrors = [err51] : vErrors.push(err51), errors++;
       }
     }
+    if (data.alert_severity !== void 0) {
+      let data20 = data.alert_severity;
+      if (typeof data20 != "string") {
+        const err52 = { instancePath: instancePath + "/alert_severity", keyword: "type", params: { type: "string" } };
+        vErrors === null ? vErrors = [err52] : vErrors.push(err52), errors++;
+      }
+      if (!(data20 === "Critical" || data20 === "Warning" || data20 === "Info")) {
+        const err53 = { instancePath: instancePath + "/alert_severity", keyword: "enum", params: { allowedValues: schema14.properties.alert_severity.enum } };
+        vErrors === null ? vErrors = [err53] : vErrors.push(err53), errors++;
+      }
+    }
   } else {
-    const err52 = { instancePath, keyword: "type", params: { type: "object" } };
-    vErrors === null ? vErrors = [err52] : vErrors.push(err52), errors++;
+    const err54 = { instancePath, keyword: "type", params: { type: "object" } };
+    vErrors === null ? vErrors = [err54] : vErrors.push(err54), errors++;
   }
   return validate13.errors = vErrors, errors === 0;
 }
