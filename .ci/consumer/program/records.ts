@@ -38,8 +38,8 @@ export async function send(url: string, appKey: string): Promise<number> {
 
 /** Shows that the compiler finds mistakes. */
 export const mistakes: Body['records'] = [
-  // @ts-expect-error an alert without a title
-  { kind: 'alert', alert_key: 'k' },
+  // @ts-expect-error a member without a name
+  { kind: 'member', member_id: 1 },
   // @ts-expect-error a status that alerts do not have
   { kind: 'alert', alert_key: 'k', title: 't', alert_status: 'Fatal' },
   // @ts-expect-error a kind that the feed does not take
