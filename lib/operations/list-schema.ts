@@ -37,6 +37,24 @@ export const spanFields = (begun: string, span: string) =>
     end_time: { ...UNIX_SECONDS, description: `${begun} before then: Unix time in seconds, ${span}` },
   }) as const;
 
+/** Refusals of a time span. */
+export const SPAN_REFUSALS = [
+  {
+    summary: 'A start without an end',
+    explanation: {
+      name: 'invalidFields',
+      values: { fieldErrors: [{ field: 'end_time', schema: UNIX_SECONDS, missing: true }] },
+    },
+  },
+  {
+    summary: 'An end without a start',
+    explanation: {
+      name: 'invalidFields',
+      values: { fieldErrors: [{ field: 'start_time', schema: UNIX_SECONDS, missing: true }] },
+    },
+  },
+] as const;
+
 /** The schema of a page. */
 export const pageOf = <const Title extends string, const Item>(title: Title, item: Item, items: string) =>
   ({

@@ -8,6 +8,7 @@ import {
   PAGE_NUMBER,
   pageFields,
   pageOf,
+  SPAN_REFUSALS,
   spanFields,
   TRUE_ONLY_IF_SUPPORTED,
 } from '../list-schema.ts';
@@ -93,6 +94,7 @@ export const listAlerts = {
         values: { fieldErrors: [{ field: 'alert_severity', schema: { type: 'string', enum: SEVERITIES } }] },
       },
     },
+    ...SPAN_REFUSALS,
     CURSOR_REFUSAL,
   ],
 } as const satisfies Operation;

@@ -1,5 +1,5 @@
 import type { Operation } from '../../http/operation.ts';
-import { answersOf, UNIX_SECONDS } from '../../model/fields.ts';
+import { answersOf } from '../../model/fields.ts';
 import { incident } from '../../model/incident.ts';
 import { member } from '../../model/member.ts';
 import { flag, int64Field, objectId } from '../../shared/json.ts';
@@ -10,6 +10,7 @@ import {
   pageFields,
   pageOf,
   queryField,
+  SPAN_REFUSALS,
   spanFields,
   TRUE_ONLY_IF_SUPPORTED,
 } from '../list-schema.ts';
@@ -88,21 +89,5 @@ export const listIncidents = {
       has_next_page: false,
     },
   },
-  refusals: [
-    {
-      summary: 'A start without an end',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'end_time', schema: UNIX_SECONDS, missing: true }] },
-      },
-    },
-    {
-      summary: 'An end without a start',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'start_time', schema: UNIX_SECONDS, missing: true }] },
-      },
-    },
-    CURSOR_REFUSAL,
-  ],
+  refusals: [...SPAN_REFUSALS, CURSOR_REFUSAL],
 } as const satisfies Operation;
