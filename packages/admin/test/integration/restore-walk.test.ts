@@ -65,7 +65,7 @@ describe('restoring to a point in time, as in docs/restore.md', () => {
           .replaceAll('sleep 20', 'true')
           .replace('admin -- "$@"', 'admin -- "$@" --yes')
           // The new replica gets all rows.
-          .replace(/^(aws .* --replica-updates .*)$/m, `$1; command curl -sS http://127.0.0.1:${replicating}`)
+          .replace(/^(on_restored .* --replica-updates .*)$/m, `$1; command curl -sS http://127.0.0.1:${replicating}`)
           .replace(/^npm run smoke -- (.*?) +#.*$/m, 'echo npm smoke $1 >&3'),
       env: {},
     });

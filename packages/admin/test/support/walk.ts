@@ -50,7 +50,7 @@ npm() {
 }
 npx() { echo "npx $*" >&3; }
 git() { echo "git $*" >&3; }
-aws() { echo "aws $*" >&3; case "$*" in *TableStatus*) [ -e "$RESTORED" ] && echo ACTIVE || { echo CREATING; : >"$RESTORED"; };; *describe-table*) echo arn:aws:dynamodb:eu-west-1:123456789012:table/t/stream/2026;; esac; }
+aws() { echo "aws $*" >&3; case "$*" in *TableStatus*) [ -e "$RESTORED" ] && echo ACTIVE || { echo CREATING; : >"$RESTORED"; };; *describe-table*) echo "arn:aws:dynamodb:$AWS_REGION:123456789012:table/t/stream/2026";; esac; }
 `;
 
 /**
