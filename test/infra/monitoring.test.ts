@@ -185,7 +185,7 @@ it('docs/cost.md works out a month of hosts by its own prices and the limits', (
   );
   // The page names the number, so that a further operation does not change it.
   const count = price(/monthly amounts, of (\d+) operations/);
-  const fixed = monthly.reduce((sum, amount) => sum + amount) + count * price(/Each operation adds two metrics: ([\d.]+)\./);
+  const fixed = monthly.reduce((sum, amount) => sum + amount) + count * price(/operation adds two metrics: ([\d.]+)\./);
   // A call of 256 KiB takes four messages, and a write unit for its count.
   const [batched, single] = [(millions / batch) * (call + write + 4 * message), millions * (call + write + message)];
   const row = (what: string, ...amounts: number[]) => `| ${[what, ...amounts.map(Math.round)].join(' | ')} |`;
