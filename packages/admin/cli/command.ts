@@ -45,6 +45,17 @@ export interface WriteResult {
   readonly json: object;
 }
 
+/** Not all was done: what was done is printed, too. The message says how much. */
+export class PartialError extends CliError {
+  override readonly name = 'PartialError';
+  readonly done: Omit<WriteResult, 'text'>;
+
+  constructor(message: string, done: Omit<WriteResult, 'text'>) {
+    super(message);
+    this.done = done;
+  }
+}
+
 /** Milliseconds until a waiting message, and until the command gives up. */
 const ANSWER_TIMEOUT = { warnAfterMs: 3_000, failAfterMs: 30_000 };
 
@@ -148,10 +159,16 @@ export class AdminCommand extends Command {
   ): this {
     const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options, dryRun } = session;
-      const { text, lines = [], json } = await action(session as WritingSession<Options>, ...args);
-      if (options.json) return printJson(io, { dry_run: dryRun, ...json });
-      for (const line of lines) print(io, line);
-      (dryRun ? say : print)(io, text);
+      const show = ({ lines = [], json }: Omit<WriteResult, 'text'>) => {
+        if (options.json) printJson(io, { dry_run: dryRun, ...json });
+        else for (const line of lines) print(io, line);
+      };
+      const { text, ...done } = await action(session as WritingSession<Options>, ...args).catch((error) => {
+        if (error instanceof PartialError) show(error.done);
+        throw error;
+      });
+      show(done);
+      if (!options.json) (dryRun ? say : print)(io, text);
     };
     return this.option(...jsonOption).runs(when, run);
   }

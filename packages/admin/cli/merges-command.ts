@@ -1,5 +1,7 @@
+import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
+import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/move.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { effectsOf, type ListedMerge, listMerges, listMergesOfAll, splitMoves } from '../incidents/list.ts';
@@ -9,7 +11,16 @@ import { MERGE_FIELDS, MERGES, PENDING_MERGES } from '../tables/merges.ts';
 import { countText, line } from '../text/printable.ts';
 import { fieldsOf, tableOf } from '../text/table.ts';
 import { accountId, duration, historyEntry, objectId, textOfLength } from './arguments.ts';
-import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
+import {
+  type AccountOptions,
+  type AdminCommand,
+  PartialError,
+  type ReadResult,
+  type Session,
+  type WriteResult,
+  type WritingSession,
+} from './command.ts';
+import { sentenceOf } from './command-errors.ts';
 import { UsageError } from './io.ts';
 import { addUndoCommand } from './undo-command.ts';
 
@@ -161,6 +172,7 @@ async function finish(
   };
   if (chosen.length === 0) return { text: 'No merges are pending.', json };
   const lines: string[] = [];
+  let stuck = 0;
   for (const { account, entryId } of chosen) {
     const ofAccount = accountOption === undefined ? ` of account ${account}` : '';
     const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${ofAccount}`;
@@ -168,11 +180,23 @@ async function finish(
       lines.push(`${name} would be finished.`);
       continue;
     }
-    await audit.around([account], `entry ${entryId.sequence} of incident ${entryId.incidentId}`, () =>
-      finishMerge(withSignal(table, io.signal), account, entryId),
-    );
-    lines.push(`${name} finished.`);
+    try {
+      await audit.around([account], `entry ${entryId.sequence} of incident ${entryId.incidentId}`, () =>
+        finishMerge(withSignal(table, io.signal), account, entryId),
+      );
+      lines.push(`${name} finished.`);
+    } catch (error) {
+      const isStuck = error instanceof AlertsTooLargeError || error instanceof EntryMissingError;
+      if (!isStuck || chosen.length === 1) throw error;
+      stuck += 1;
+      lines.push(line`${name} stays pending: ${sentenceOf(error)}`);
+    }
   }
+  if (stuck > 0)
+    throw new PartialError(
+      `${stuck} of ${countText(chosen.length, 'merge')} ${stuck === 1 ? 'stays' : 'stay'} pending.`,
+      { lines, json },
+    );
   return { text: lines.join('\n'), json };
 }
 

@@ -1,6 +1,6 @@
 import { replayRelay } from '../relay/replay-dead-letters.ts';
 import { line } from '../text/printable.ts';
-import type { AdminCommand, WritingSession } from './command.ts';
+import { type AdminCommand, PartialError, type WritingSession } from './command.ts';
 import { sentenceOf } from './command-errors.ts';
 
 export function addRelayCommands(program: AdminCommand): void {
@@ -21,10 +21,10 @@ export function addRelayCommands(program: AdminCommand): void {
       const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit.around);
       const stay = left.map(({ message_id, error }) => ({ message_id, reason: sentenceOf(error) }));
       const relayed = letters - left.length;
-      return {
-        text: `${relayed} of ${letters} dead letters ${dryRun ? 'would be relayed' : 'relayed'}.`,
-        lines: stay.map(({ message_id, reason }) => line`Message ${message_id} stays: ${reason}`),
-        json: { relayed, left: stay },
-      };
+      const text = `${relayed} of ${letters} dead letters ${dryRun ? 'would be relayed' : 'relayed'}.`;
+      const lines = stay.map(({ message_id, reason }) => line`Message ${message_id} stays: ${reason}`);
+      const done = { lines, json: { relayed, left: stay } };
+      if (stay.length > 0 && !dryRun) throw new PartialError(text, done);
+      return { text, ...done };
     });
 }
