@@ -89,7 +89,7 @@ async function move(session: MoveSession): Promise<WriteResult> {
     const text = `${countText(messages, 'message')} moved.`;
     const json = { messages, left: underWay };
     if (underWay === 0) return { text, json };
-    throw new PartialError(`${text} ${underWay} are in flight there: run this again after six minutes.`, { json });
+    throw new PartialError(`${text} In flight there: ${underWay}. Run this again after six minutes.`, { json });
   } finally {
     other.close();
   }
