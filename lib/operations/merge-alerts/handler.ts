@@ -5,7 +5,7 @@ import { refusal } from '../../http/errors.ts';
 import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import { withSignal } from '../../table/client.ts';
-import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
+import { isRowTooLarge, type NamedActions, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { commitAndMove } from './commit.ts';
 import { decide, type EntryDeps, namedAndMore } from './decide.ts';
 import type { EntryWithMoves } from './entry.ts';
@@ -19,8 +19,14 @@ import { WRITE_LIMIT } from './write-budget.ts';
 
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
+export interface MergeOptions extends MergeLimits {
+  /** Of a merge without an app key: checks the account before each attempt. @returns what the commit requires of it, in one action at most */
+  checkAccount?: () => Promise<NamedActions>;
+}
+
 /** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
-export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
+export function createMergeAlerts(deps: Deps, { checkAccount, ...limits }: MergeOptions = {}) {
+  const transactionItems = (limits.transactionItems ?? TRANSACTION_ITEMS) - Number(checkAccount !== undefined);
   const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.
   const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
@@ -32,8 +38,9 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
     const reader = new TargetReader({ request, table, knownEntries, writeBudget, transactionItems });
     const committed = await commitAndMove(table, {
       async prepare(head) {
+        const checks = await checkAccount?.();
         const found = await reader.read(head);
-        return found && decide(request, found, deps);
+        return found && { ...decide(request, found, deps), checks };
       },
       transactionItems,
     }).catch((error) => {
