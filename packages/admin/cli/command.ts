@@ -87,6 +87,17 @@ export class AdminCommand extends Command {
     return new AdminCommand(this.#io, name);
   }
 
+  /** An option that does not collect its values is given once; and a text is not empty, as of a variable that is not set, which chooses all. */
+  override addOption(option: Option): this {
+    let isGiven = false;
+    return super.addOption(option).on(`option:${option.name()}`, (text?: string) => {
+      const isCollected = typeof this.getOptionValue(option.attributeName()) === 'object';
+      if (isGiven && !isCollected) this.error(`error: option '${option.flags}' is given twice`);
+      if (text === '' && !option.parseArg) this.error(`error: option '${option.flags}' is empty`);
+      isGiven = text !== undefined;
+    });
+  }
+
   /** Sets the help text: a description, and examples at its end. */
   explain(description: string, ...examples: string[]): this {
     const lines = ['', 'Example:', ...examples.map((line) => `  $ npm run --silent admin -- ${line}`)];
@@ -177,6 +188,8 @@ export class AdminCommand extends Command {
   runs<Options, Args extends unknown[]>(when: WhenToWrite, action: Action<WritingSession<Options>, Args>): this {
     return this.action(async () => {
       const io = this.#io;
+      const empty = this.registeredArguments.find(({ parseArg }, index) => this.args[index] === '' && !parseArg);
+      if (empty) this.error(`error: argument '${empty.name()}' is empty`);
       const options = this.optsWithGlobals<CommonOptions & Options>();
       const waitMessage = setTimeout(() => say(io, 'Still waiting for AWS.'), ANSWER_TIMEOUT.warnAfterMs);
       const target = await connectTarget(options, io.env).finally(() => clearTimeout(waitMessage));
