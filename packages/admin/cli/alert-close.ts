@@ -12,14 +12,8 @@ import { serviceClock } from '../fleet/hosts.ts';
 import { allAlerts, findAlert, readAlert } from '../incidents/alerts.ts';
 import { countText, line } from '../text/printable.ts';
 import { duration } from './arguments.ts';
-import {
-  type AccountOptions,
-  type AdminCommand,
-  PartialError,
-  type WriteResult,
-  type WritingSession,
-} from './command.ts';
-import { CliError, UsageError } from './io.ts';
+import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
+import { CliError, PartialError, UsageError } from './io.ts';
 
 type Labels = ReadonlyMap<string, string>;
 interface CloseSession

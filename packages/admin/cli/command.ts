@@ -6,7 +6,7 @@ import { readAccount } from '../accounts/accounts.ts';
 import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audit-trail.ts';
-import { CliError, type Io, print, printJson, say } from './io.ts';
+import { CliError, type Done, type Io, PartialError, print, printJson, say } from './io.ts';
 import { type Shown, textOf } from './output.ts';
 import { confirmWrite, connectTarget, operatorOf, type Target, type TargetOptions } from './target.ts';
 
@@ -38,22 +38,8 @@ export interface ReadResult {
 }
 
 /** What a command that writes prints: what it has written, or in a dry run would write. */
-export interface WriteResult {
+export interface WriteResult extends Done {
   readonly text: string;
-  /** Printed before the text: the planned writes, one by one. */
-  readonly lines?: readonly string[];
-  readonly json: object;
-}
-
-/** Not all was done: what was done is printed, too. The message says how much. */
-export class PartialError extends CliError {
-  override readonly name = 'PartialError';
-  readonly done: Omit<WriteResult, 'text'>;
-
-  constructor(message: string, done: Omit<WriteResult, 'text'>) {
-    super(message);
-    this.done = done;
-  }
 }
 
 /** Milliseconds until a waiting message, and until the command gives up. */
@@ -170,7 +156,7 @@ export class AdminCommand extends Command {
   ): this {
     const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options, dryRun } = session;
-      const show = ({ lines = [], json }: Omit<WriteResult, 'text'>) => {
+      const show = ({ lines = [], json }: Done) => {
         if (options.json) printJson(io, { dry_run: dryRun, ...json });
         else for (const line of lines) print(io, line);
       };

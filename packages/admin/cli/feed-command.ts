@@ -9,15 +9,8 @@ import { QUEUES, REFUSED } from '../tables/feed.ts';
 import { countText, line } from '../text/printable.ts';
 import { tableOf } from '../text/table.ts';
 import { accountId, duration, integer } from './arguments.ts';
-import {
-  type AdminCommand,
-  PartialError,
-  type ReadResult,
-  type Session,
-  type WriteResult,
-  type WritingSession,
-} from './command.ts';
-import { CliError, UsageError } from './io.ts';
+import type { AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
+import { CliError, PartialError, UsageError } from './io.ts';
 import { connectOther, type OtherRegionOptions, whyNotFenced, withOtherRegion } from './other-region.ts';
 import { requireIngestQueues } from './target.ts';
 

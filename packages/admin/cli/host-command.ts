@@ -10,15 +10,8 @@ import { HOSTS } from '../tables/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { tableOf } from '../text/table.ts';
 import { duration } from './arguments.ts';
-import {
-  type AccountOptions,
-  type AdminCommand,
-  PartialError,
-  type ReadResult,
-  type Session,
-  type WriteResult,
-  type WritingSession,
-} from './command.ts';
+import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
+import { PartialError } from './io.ts';
 import { startProgress } from './output.ts';
 
 type RetireOptions = AccountOptions & HostFilter & { staleFor: number };
@@ -52,8 +45,9 @@ const withFilterOptions = (command: AdminCommand) =>
   command
     .ofAccount()
     .addOption(new Option('--status <status>', 'only hosts of this status').choices(FLEET_STATUSES))
-    .option('--cluster <name>', 'only hosts of this edge cluster')
-    .option('--agent-version <version>', 'only hosts with this agent version');
+    // Hosts may have empty ones.
+    .option('--cluster <name>', 'only hosts of this edge cluster', String)
+    .option('--agent-version <version>', 'only hosts with this agent version', String);
 
 const findMatching = ({ io, table, options }: Session<AccountOptions & HostFilter>, now = io.now) =>
   findHosts({ table, account: options.account, now, signal: io.signal }, options);

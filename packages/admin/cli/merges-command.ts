@@ -11,17 +11,9 @@ import { MERGE_FIELDS, MERGES, PENDING_MERGES } from '../tables/merges.ts';
 import { countText, line } from '../text/printable.ts';
 import { fieldsOf, tableOf } from '../text/table.ts';
 import { accountId, duration, historyEntry, objectId, textOfLength } from './arguments.ts';
-import {
-  type AccountOptions,
-  type AdminCommand,
-  PartialError,
-  type ReadResult,
-  type Session,
-  type WriteResult,
-  type WritingSession,
-} from './command.ts';
+import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
 import { sentenceOf } from './command-errors.ts';
-import { UsageError } from './io.ts';
+import { PartialError, UsageError } from './io.ts';
 import { addUndoCommand } from './undo-command.ts';
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };
