@@ -19,13 +19,11 @@ import { WRITE_LIMIT } from './write-budget.ts';
 
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
-export interface MergeOptions extends MergeLimits {
-  /** Of a merge without an app key: checks the account before each attempt. @returns what the commit requires of it, in one action at most */
-  checkAccount?: () => Promise<NamedActions>;
-}
-
-/** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
-export function createMergeAlerts(deps: Deps, { checkAccount, ...limits }: MergeOptions = {}) {
+/**
+ * Merges alerts into an incident, all or none at any size. `protocol.md` has the steps.
+ * @param checkAccount of a merge without an app key: checks the account before each attempt, and returns one action that the commit requires
+ */
+export function createMergeAlerts(deps: Deps, limits: MergeLimits = {}, checkAccount?: () => Promise<NamedActions>) {
   const transactionItems = (limits.transactionItems ?? TRANSACTION_ITEMS) - Number(checkAccount !== undefined);
   const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.

@@ -109,10 +109,8 @@ async function closeChosen(session: CloseSession): Promise<WriteResult> {
   if (!dryRun && chosen.length > 0)
     await audit.around([account], countText(chosen.length, 'alert'), async () => {
       await forEach(chosen, endOrKeep, { signal: io.signal });
-      if (open.size === 0) return;
-      const kept =
-        open.size === 1 ? '1 stays open: it has a later record.' : `${open.size} stay open: they have later records.`;
-      throw new PartialError(`${countText(chosen.length - open.size, 'alert')} closed. ${kept}`, doneOf(chosen, open));
+      const text = `${countText(chosen.length - open.size, 'alert')} closed. Later records keep ${open.size} open.`;
+      if (open.size > 0) throw new PartialError(text, doneOf(chosen, open));
     });
   return { text: `${countText(chosen.length, 'alert')} ${dryRun ? 'would be ' : ''}closed.`, ...doneOf(chosen, open) };
 }

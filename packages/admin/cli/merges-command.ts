@@ -185,10 +185,7 @@ async function finish(
     }
   }
   if (stuck > 0)
-    throw new PartialError(
-      `${stuck} of ${countText(chosen.length, 'merge')} ${stuck === 1 ? 'stays' : 'stay'} pending.`,
-      { lines, json },
-    );
+    throw new PartialError(`${stuck} of ${countText(chosen.length, 'merge')} not finished.`, { lines, json });
   return { text: lines.join('\n'), json };
 }
 

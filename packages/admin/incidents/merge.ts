@@ -37,5 +37,5 @@ export function operatorMerge(
     settings: { ...readSettings({ TABLE_NAME: table.name }), regionDigit },
   };
   const checkAccount = () => checkNotErased(table, account);
-  return { preview: () => previewMerge(deps, call), merge: () => createMergeAlerts(deps, { checkAccount })(call) };
+  return { preview: () => previewMerge(deps, call), merge: () => createMergeAlerts(deps, {}, checkAccount)(call) };
 }

@@ -305,7 +305,7 @@ describe('alert close', () => {
     const { exitCode, out, err } = await close('--key-prefix', 'p ');
     // However many are closed, those that stay open are named.
     expect(out).toMatch(/^\w{24} p us \(stays open\)\n(\w{24} p \d+\n){19}and 2 other alerts\n$/);
-    const detail = '21 alerts closed. 1 stays open: it has a later record.';
+    const detail = '21 alerts closed. Later records keep 1 open.';
     expect([exitCode, err]).toEqual([1, `${detail}\n`]);
     const [{ alert_id }] = await sender.json('alert list --severity Critical');
     expect(JSON.parse((await close('--key-prefix', 'p ', '--json')).out)).toMatchObject({ stay_open: [alert_id] });

@@ -173,7 +173,7 @@ describe('merge finish', () => {
     await put(table, keys.logHead(account), { pending: { 1: to, ...stored_ } });
     const { exitCode, out, err } = await run('merge finish');
     await put(table, keys.logHead(account), { pending: {} }); // since other tests finish the merges of all accounts
-    expect([exitCode, err]).toEqual([1, '1 of 2 merges stays pending.\n']);
+    expect([exitCode, err]).toEqual([1, '1 of 2 merges not finished.\n']);
     expect(out).toMatch(`Merge 1 into incident ${to} stays pending: The entry`);
     expect(out).toContain(`${name} finished.\n`);
   });
