@@ -143,17 +143,6 @@ export class AdminCommand extends Command {
 
   /** Runs an action that writes, unless `--dry-run` is given, and prints its result as text or, with `--json`, as JSON. */
   writes<Options, Args extends unknown[]>(action: Action<WritingSession<Options>, Args, WriteResult>): this {
-    return this.option('--dry-run', 'show what would be written, without writing it').reports(
-      'unless --dry-run',
-      action,
-    );
-  }
-
-  /** Runs an action that may write, and prints its result as text or, with `--json`, as JSON. */
-  reports<Options, Args extends unknown[]>(
-    when: WhenToWrite,
-    action: Action<WritingSession<Options>, Args, WriteResult>,
-  ): this {
     const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options, dryRun } = session;
       const show = ({ lines = [], json }: Done) => {
@@ -167,7 +156,9 @@ export class AdminCommand extends Command {
       show(done);
       if (!options.json) (dryRun ? say : print)(io, text);
     };
-    return this.option(...jsonOption).runs(when, run);
+    return this.option('--dry-run', 'show what would be written, without writing it')
+      .option(...jsonOption)
+      .runs('unless --dry-run', run);
   }
 
   /** Runs an action on the table that the options name, after the user has confirmed a write to another machine. */
