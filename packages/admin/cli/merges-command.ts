@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
@@ -50,7 +51,7 @@ export function addMergeCommands(program: AdminCommand): void {
       'merge list --pending',
     )
     .option('--account <account>', 'the account (default: all, with --since or --pending)', accountId)
-    .option('--pending', 'only pending merges')
+    .addOption(new Option('--pending', 'only pending merges').conflicts('since'))
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
     .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
       if (pending) {
