@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Merges the alerts that started in the last hours and have a text in their title or key into the incident that has a
-# text in its title, and shows the result: merge-found.sh INCIDENT_TEXT ALERT_TEXT [HOURS], 1 hour by default.
+# text in its title, and shows the result: merge-found.sh INCIDENT_TEXT ALERT_TEXT [HOURS], by default 1 hour, at most 743.
 # Run it again after a failure: it leaves out the alerts that are in the incident already.
 set -euo pipefail
 source "$(dirname "$0")/call.sh"
 
-[[ $# -ge 2 && $# -le 3 && -n $1 && -n $2 && ${3:-1} =~ ^[1-9][0-9]{0,2}$ ]] || refuse_use 'Usage: merge-found.sh INCIDENT_TEXT ALERT_TEXT [HOURS]'
+[[ $# -ge 2 && $# -le 3 && -n $1 && -n $2 && ${3:-1} =~ ^[1-9][0-9]{0,2}$ && ${3:-1} -le 743 ]] ||
+  refuse_use 'Usage: merge-found.sh INCIDENT_TEXT ALERT_TEXT [HOURS], at most 743 hours'
 now=$(date +%s) found=$(mktemp -d)
 trap 'rm -rf "$found"' EXIT
 
@@ -25,8 +26,9 @@ show() {
 }
 
 list /incident/list "$(jq -n --arg query "$1" '{$query}')" >"$found/incidents"
-if [ "$(wc -l <"$found/incidents")" -ne 1 ]; then
-  { echo 'The title of one incident must have the text, but of these has:' && show "$found/incidents" '"\(.incident_id)  \(.title)"'; } >&2
+titles=$(wc -l <"$found/incidents" | tr -d ' ')
+if [ "$titles" -ne 1 ]; then
+  { echo "The text must be in the title of one incident, and is in $titles" && show "$found/incidents" '"\(.incident_id)  \(.title)"'; } >&2
   exit 1
 fi
 incident=$(jq -r .incident_id "$found/incidents")

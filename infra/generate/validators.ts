@@ -18,6 +18,20 @@ function withoutItems({ request, itemTexts }: Operation): object {
   return { ...(request as object), properties: { ...request.properties, [itemTexts]: list } };
 }
 
+/**
+ * A schema of what is sent, as ajv compiles it.
+ * @throws Error if an integer has neither a maximum nor the format `int64`: 2^53 + 1 would be refused as no integer
+ */
+export function compilable(schema: object): object {
+  const compiled = withInt64(schema) as object;
+  JSON.stringify(compiled, (name, value) => {
+    if (value?.type === 'integer' && value.maximum === undefined)
+      throw new Error(`The integer ${name} needs a maximum, or the format int64: ${JSON.stringify(value)}`);
+    return value;
+  });
+  return compiled;
+}
+
 function createAjv() {
   const ajv = new Ajv({
     allErrors: true,
@@ -44,7 +58,7 @@ async function moduleOf(compiled: string, from: string, json: string): Promise<s
 
 /** The source of the module that validates the request body of `operation`. */
 function validatorSource(operation: Operation): Promise<string> {
-  const schema = withInt64(withoutItems(operation)) as object;
+  const schema = compilable(withoutItems(operation));
   const ajv = createAjv();
   ajv.addSchema(schema, operation.name);
   return moduleOf(standalone.default(ajv, ajv.compile(schema)), 'schema.ts', '../../shared/json.ts');
@@ -53,7 +67,7 @@ function validatorSource(operation: Operation): Promise<string> {
 /** The source of the module that exports a validator of each of these lines. */
 function lineValidatorsSource(names: readonly LineName[], json: string): Promise<string> {
   const ajv = createAjv();
-  for (const name of names) ajv.addSchema(withInt64(LINES[name]) as object, name);
+  for (const name of names) ajv.addSchema(compilable(LINES[name]), name);
   const compiled = standalone.default(ajv, Object.fromEntries(names.map((name) => [name, name])));
   return moduleOf(compiled, 'lib/ingest/lines.ts', json);
 }

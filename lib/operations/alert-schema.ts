@@ -10,8 +10,10 @@ export const alertItem = {
   properties: {
     account_id: int64Field('The account that the alert belongs to'),
     ...answersOf(alert.fields),
-    last_time: int64Field('Time of the latest record: Unix time in seconds'),
-    updated_at: int64Field('When the service got its latest record: Unix time in seconds'),
+    last_time: int64Field('Time of its latest record, or of its end by silence: Unix time in seconds'),
+    updated_at: int64Field(
+      'When the service got its latest record, or time of its end by silence: Unix time in seconds',
+    ),
   },
   additionalProperties: false,
 } as const;

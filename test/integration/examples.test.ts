@@ -147,8 +147,12 @@ describe('merge-found.sh', () => {
   });
 
   it.each([
-    ['no incident', [items([])], /^The title of one incident must have the text, but of these has:\n$/],
-    ['two incidents', [items([incident('a'), incident('b')])], /^The title .*\na{24} {2}Disk [^\p{Cc}]*\nb{24} .*\n$/u],
+    ['no incident', [items([])], /^The text must be in the title of one incident, and is in 0\n$/],
+    [
+      'two incidents',
+      [items([incident('a'), incident('b')])],
+      /^The text .* in 2\na{24} {2}Disk [^\p{Cc}]*\nb{24} .*\n$/u,
+    ],
     [
       'no alert',
       [items([incident('a')]), items([alert('1', 'Disk')])],
@@ -201,7 +205,7 @@ describe('exit codes', () => {
     ]),
     ['merge-from-file.mjs', () => node('merge-from-file'), /^Usage: /],
     ['merge-from-file.sh', () => bash('merge-from-file'), /^Usage: /],
-    ...[['disk'], ['', 'disk'], ['disk', 'disk', '0'], ['disk', 'disk', '1; x']].map(
+    ...[['disk'], ['', 'disk'], ['disk', 'disk', '0'], ['disk', 'disk', '1; x'], ['disk', 'disk', '744']].map(
       (args): Misuse => [`merge-found.sh ${args}`, () => [...bash('merge-found'), ...args], /^Usage: /],
     ),
     ...WATCHES.flatMap(([name, words]) =>

@@ -166,6 +166,7 @@ function actionsOf(prepared: PreparedEntry): NamedActions {
     ...incidentAction(prepared),
     ...ownerCheck(prepared),
     ...idempotencyAction(prepared),
+    ...prepared.checks,
     ...(!entry.large && moveActions(account, entry.sequence, moves, rows)),
   };
 }

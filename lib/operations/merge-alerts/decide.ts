@@ -5,6 +5,7 @@ import type { IncidentRow } from '../../model/incident.ts';
 import type { Int64 } from '../../shared/json.ts';
 import { type KeyOf, keys } from '../../table/keys.ts';
 import type { RowMap } from '../../table/read.ts';
+import type { NamedActions } from '../../table/write.ts';
 import type { EntryWithMoves, Move } from './entry.ts';
 import { type LogHead, logHeadOf } from './log-head.ts';
 import { type Assignments, latestEntryOf } from './move.ts';
@@ -76,6 +77,8 @@ export interface PreparedEntry extends EntryWithMoves {
   incident: IncidentRow;
   head: LogHead;
   idempotency?: Idempotency | undefined;
+  /** What the commit also requires: of an operator's entry, that the account is not erased. */
+  checks?: NamedActions | undefined;
 }
 
 /**

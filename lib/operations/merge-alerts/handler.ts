@@ -5,7 +5,7 @@ import { refusal } from '../../http/errors.ts';
 import type { Handler } from '../../http/operation.ts';
 import { createRateLimiter } from '../../http/rate-limit.ts';
 import { withSignal } from '../../table/client.ts';
-import { isRowTooLarge, TRANSACTION_ITEMS } from '../../table/write.ts';
+import { isRowTooLarge, type NamedActions, TRANSACTION_ITEMS } from '../../table/write.ts';
 import { commitAndMove } from './commit.ts';
 import { decide, type EntryDeps, namedAndMore } from './decide.ts';
 import type { EntryWithMoves } from './entry.ts';
@@ -19,8 +19,12 @@ import { WRITE_LIMIT } from './write-budget.ts';
 
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
-/** Merges alerts into an incident, all or none at any size. `protocol.md` has the steps. */
-export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_ITEMS }: MergeLimits = {}) {
+/**
+ * Merges alerts into an incident, all or none at any size. `protocol.md` has the steps.
+ * @param checkAccount of a merge without an app key: checks the account before each attempt, and returns one action that the commit requires
+ */
+export function createMergeAlerts(deps: Deps, limits: MergeLimits = {}, checkAccount?: () => Promise<NamedActions>) {
+  const transactionItems = (limits.transactionItems ?? TRANSACTION_ITEMS) - Number(checkAccount !== undefined);
   const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.
   const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
@@ -32,8 +36,9 @@ export function createMergeAlerts(deps: Deps, { transactionItems = TRANSACTION_I
     const reader = new TargetReader({ request, table, knownEntries, writeBudget, transactionItems });
     const committed = await commitAndMove(table, {
       async prepare(head) {
+        const checks = await checkAccount?.();
         const found = await reader.read(head);
-        return found && decide(request, found, deps);
+        return found && { ...decide(request, found, deps), checks };
       },
       transactionItems,
     }).catch((error) => {

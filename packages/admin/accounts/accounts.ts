@@ -9,6 +9,8 @@ import { keys, parseKey, partitions } from '../../../lib/table/keys.ts';
 import { batchGet, getRow, queryPage, queryRows } from '../../../lib/table/read.ts';
 import {
   type Action,
+  conditionCheck,
+  type NamedActions,
   putAction,
   RETURN_STORED,
   settle,
@@ -39,6 +41,16 @@ export const readAccount = (table: Table, account: Int64): Promise<AccountRow | 
 export function requireNotErased(row: Pick<AccountRow, 'account_id' | 'erased_at_ms'> | undefined): void {
   if (row?.erased_at_ms !== undefined)
     throw new AccountError(`account ${row.account_id} was erased, and its id is not used again: choose another id`);
+}
+
+/**
+ * For a write that must not come after an erasure, which deletes no row a second time.
+ * @returns the condition of its transaction
+ * @throws AccountError if the account is erased already
+ */
+export async function checkNotErased(table: Table, account: Int64): Promise<NamedActions> {
+  requireNotErased(await readAccount(table, account));
+  return { account: conditionCheck(keys.account(account), is('erased_at_ms', undefined)) };
 }
 
 /** The ids of all accounts, ascending. */

@@ -13,7 +13,7 @@ import { allAlerts, findAlert, readAlert } from '../incidents/alerts.ts';
 import { countText, line } from '../text/printable.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
-import { CliError, UsageError } from './io.ts';
+import { CliError, PartialError, UsageError } from './io.ts';
 
 type Labels = ReadonlyMap<string, string>;
 interface CloseSession
@@ -103,26 +103,27 @@ async function closeChosen(session: CloseSession): Promise<WriteResult> {
     Number(updated_at) * 1_000 <= sentMs - notSince;
   const chosen = (await Array.fromAsync(allAlerts(table, account))).filter(isChosen);
   const open = new Set<AlertItem>();
+  const endOrKeep = async (alert: AlertItem) => {
+    if (!(await end(session, alert))) open.add(alert);
+  };
   if (!dryRun && chosen.length > 0)
-    await audit.around([account], countText(chosen.length, 'alert'), () =>
-      forEach(
-        chosen,
-        async (alert) => {
-          if (!(await end(session, alert))) open.add(alert);
-        },
-        { signal: io.signal },
-      ),
-    );
-  const shown = [...open, ...chosen.filter((alert) => !open.has(alert))]
-    .slice(0, MAX_LINES)
-    .map((alert) => line`${alert.alert_id} ${alert.alert_key ?? ''}${open.has(alert) ? ' (stays open)' : ''}`);
-  const more = chosen.length > MAX_LINES ? [`and ${countText(chosen.length - MAX_LINES, 'other alert')}`] : [];
-  const keptText =
-    open.size === 1 ? '1 stays open: it has a later record.' : `${open.size} stay open: they have later records.`;
-  const kept = open.size > 0 ? ` ${keptText}` : '';
+    await audit.around([account], countText(chosen.length, 'alert'), async () => {
+      await forEach(chosen, endOrKeep, { signal: io.signal });
+      const text = `${countText(chosen.length - open.size, 'alert')} closed. Later records keep ${open.size} open.`;
+      if (open.size > 0) throw new PartialError(text, doneOf(chosen, open));
+    });
+  return { text: `${countText(chosen.length, 'alert')} ${dryRun ? 'would be ' : ''}closed.`, ...doneOf(chosen, open) };
+}
+
+/** Of the alerts that were chosen, all that stay open are named, and first. */
+function doneOf(chosen: readonly AlertItem[], open: ReadonlySet<AlertItem>) {
+  const named = [...open, ...chosen.filter((alert) => !open.has(alert))].slice(0, Math.max(MAX_LINES, open.size));
+  const lines = named.map(
+    (alert) => line`${alert.alert_id} ${alert.alert_key ?? ''}${open.has(alert) ? ' (stays open)' : ''}`,
+  );
+  const more = chosen.length - named.length;
   return {
-    text: `${countText(chosen.length - open.size, 'alert')} ${dryRun ? 'would be ' : ''}closed.${kept}`,
-    lines: [...shown, ...more],
+    lines: more > 0 ? [...lines, `and ${countText(more, 'other alert')}`] : lines,
     json: {
       alerts: chosen.map(({ alert_id, alert_key }) => ({ alert_id, alert_key })),
       ...(open.size > 0 && { stay_open: [...open].map(({ alert_id }) => alert_id) }),

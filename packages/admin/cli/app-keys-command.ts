@@ -15,7 +15,12 @@ type IssueOptions = AccountOptions & { expires?: Lifetime; note?: string };
 type RotateOptions = AccountOptions & { expires?: Lifetime; overlap: number };
 
 const ACCOUNT_DESCRIPTION = 'account of the key';
-const ID_ARGUMENT = ['<app-key-id>', 'id from `app-key list`, or at least its first 8 characters'] as const;
+/** A shorter beginning of an id could be that of the wrong key. */
+const ID_ARGUMENT = [
+  '<app-key-id>',
+  'id from `app-key list`, or at least its first 8 characters',
+  textOfLength(8, 64),
+] as const;
 
 export function addAppKeyCommands(program: AdminCommand): void {
   const group = program.command('app-key').explain('Manage app keys', 'app-key list --account 42');
@@ -149,15 +154,11 @@ function issuedResult(io: Io, key: string, { expires_at }: { expires_at?: number
   return { text: key, json: { app_key: key, app_key_id, ...(expires_at !== undefined && { expires_at }) } };
 }
 
-/** Minimum length of a key id's prefix: a shorter one, such as an empty variable, could match the wrong key. */
-const MIN_ID_LENGTH = 8;
-
 /**
  * The key with this id, or whose id begins with it.
  * @throws CliError unless there is exactly one
  */
 async function findKey(table: Table, account: AccountRow, id: string): Promise<ListedAppKey> {
-  if (id.length < MIN_ID_LENGTH) throw new CliError(`Give at least ${MIN_ID_LENGTH} characters of the id.`);
   const found = (await listAppKeys(table, account)).filter(({ hash }) => hash.startsWith(id.toLowerCase()));
   const [key, ...others] = found;
   if (!key) throw new CliError(`Account ${account.account_id} has no key ${id}: \`app-key list\` shows the ids.`);

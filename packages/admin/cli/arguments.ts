@@ -2,13 +2,14 @@
 import { InvalidArgumentError } from 'commander';
 import ms from 'ms';
 import { PERMISSIONS } from '../../../lib/model/account.ts';
-import { codePoints, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
+import { workItem } from '../../../lib/model/work-item.ts';
+import { codePoints, hostId, type Int64, isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import { OBJECT_ID } from '../incidents/alerts.ts';
 
 /** The id of an account or a member. */
 export function accountId(value: string): Int64 {
   const id = /^\d{1,19}$/.test(value) ? toInt64(value) : 0;
-  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('It must be a positive integer.');
+  if (id < 1 || !isInt64(id)) throw new InvalidArgumentError('It must be an integer from 1 to 9223372036854775807.');
   return id;
 }
 
@@ -43,6 +44,9 @@ export const textOfLength =
       throw new InvalidArgumentError(`It must have ${min} to ${max} characters.`);
     return value;
   };
+
+export const hostText = textOfLength(1, hostId.maxLength);
+export const workItemText = textOfLength(1, workItem.fields.work_item_id.schema.maxLength);
 
 /** How long a key is valid, in milliseconds. */
 export type Lifetime = number | 'never';

@@ -34,13 +34,17 @@ export function failureOf(error: unknown, stopped: boolean): { line: string; exi
 }
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return EXIT.wrongUse;
+  if (error instanceof UsageError || isRegionWrong(error)) return EXIT.wrongUse;
   if (error instanceof FoundError) return EXIT.found;
   if (error instanceof CliError) return EXIT.failed;
   const isLater = error instanceof ApiError && [429, 500, 503].includes(ERROR_CODES[error.code].status);
   const isSilent = error instanceof NoAnswerError || isThrottled(error) || isUnavailable(error);
   return isLater || isSilent ? EXIT.unavailable : EXIT.failed;
 }
+
+/** AWS's configuration may name it, too, so only the SDK tells. */
+const isRegionWrong = (error: unknown) =>
+  error instanceof Error && /region is missing|region not accepted/i.test(error.message);
 
 /** The message of a failure, in one line. */
 export function sentenceOf(error: unknown): string {
@@ -62,7 +66,7 @@ export function sentenceOf(error: unknown): string {
   if (CREDENTIAL_ERRORS.has(name)) return `No valid AWS credentials (${name}): log in, or set AWS_PROFILE.`;
   if (ACCESS_ERRORS.has(name)) return `AWS denied access: ${firstLine}`;
   if (name === 'ResourceNotFoundException') return 'Table not found: check --stack, --table, --region and --endpoint.';
-  if (/region is missing/i.test(message)) return 'No region given: pass --region or set AWS_REGION.';
+  if (isRegionWrong(error)) return 'No valid region: pass --region or set AWS_REGION.';
   if (isRowTooLarge(error))
     return 'A row would exceed the 400 KB that DynamoDB allows: shorten its data, then run the same command again.';
   if (isThrottled(error)) return 'DynamoDB is throttling: run the same command again later.';

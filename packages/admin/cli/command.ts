@@ -6,7 +6,7 @@ import { readAccount } from '../accounts/accounts.ts';
 import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
 import { accountId } from './arguments.ts';
 import { type Audit, createAudit } from './audit-trail.ts';
-import { CliError, type Io, print, printJson, say } from './io.ts';
+import { CliError, type Done, type Io, PartialError, print, printJson, say } from './io.ts';
 import { type Shown, textOf } from './output.ts';
 import { confirmWrite, connectTarget, operatorOf, type Target, type TargetOptions } from './target.ts';
 
@@ -38,11 +38,8 @@ export interface ReadResult {
 }
 
 /** What a command that writes prints: what it has written, or in a dry run would write. */
-export interface WriteResult {
+export interface WriteResult extends Done {
   readonly text: string;
-  /** Printed before the text: the planned writes, one by one. */
-  readonly lines?: readonly string[];
-  readonly json: object;
 }
 
 /** Milliseconds until a waiting message, and until the command gives up. */
@@ -74,6 +71,17 @@ export class AdminCommand extends Command {
 
   override createCommand(name?: string): AdminCommand {
     return new AdminCommand(this.#io, name);
+  }
+
+  /** An option that does not collect its values is given once; and a text is not empty, as of a variable that is not set, which chooses all. */
+  override addOption(option: Option): this {
+    let isGiven = false;
+    return super.addOption(option).on(`option:${option.name()}`, (text?: string) => {
+      const isCollected = typeof this.getOptionValue(option.attributeName()) === 'object';
+      if (isGiven && !isCollected) this.error(`error: option '${option.flags}' is given twice`);
+      if (text === '' && !option.parseArg) this.error(`error: option '${option.flags}' is empty`);
+      isGiven = text !== undefined;
+    });
   }
 
   /** Sets the help text: a description, and examples at its end. */
@@ -135,31 +143,30 @@ export class AdminCommand extends Command {
 
   /** Runs an action that writes, unless `--dry-run` is given, and prints its result as text or, with `--json`, as JSON. */
   writes<Options, Args extends unknown[]>(action: Action<WritingSession<Options>, Args, WriteResult>): this {
-    return this.option('--dry-run', 'show what would be written, without writing it').reports(
-      'unless --dry-run',
-      action,
-    );
-  }
-
-  /** Runs an action that may write, and prints its result as text or, with `--json`, as JSON. */
-  reports<Options, Args extends unknown[]>(
-    when: WhenToWrite,
-    action: Action<WritingSession<Options>, Args, WriteResult>,
-  ): this {
     const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options, dryRun } = session;
-      const { text, lines = [], json } = await action(session as WritingSession<Options>, ...args);
-      if (options.json) return printJson(io, { dry_run: dryRun, ...json });
-      for (const line of lines) print(io, line);
-      (dryRun ? say : print)(io, text);
+      const show = ({ lines = [], json }: Done) => {
+        if (options.json) printJson(io, { dry_run: dryRun, ...json });
+        else for (const line of lines) print(io, line);
+      };
+      const { text, ...done } = await action(session as WritingSession<Options>, ...args).catch((error) => {
+        if (error instanceof PartialError) show(error.done);
+        throw error;
+      });
+      show(done);
+      if (!options.json) (dryRun ? say : print)(io, text);
     };
-    return this.option(...jsonOption).runs(when, run);
+    return this.option('--dry-run', 'show what would be written, without writing it')
+      .option(...jsonOption)
+      .runs('unless --dry-run', run);
   }
 
   /** Runs an action on the table that the options name, after the user has confirmed a write to another machine. */
   runs<Options, Args extends unknown[]>(when: WhenToWrite, action: Action<WritingSession<Options>, Args>): this {
     return this.action(async () => {
       const io = this.#io;
+      const empty = this.registeredArguments.find(({ parseArg }, index) => this.args[index] === '' && !parseArg);
+      if (empty) this.error(`error: argument '${empty.name()}' is empty`);
       const options = this.optsWithGlobals<CommonOptions & Options>();
       const waitMessage = setTimeout(() => say(io, 'Still waiting for AWS.'), ANSWER_TIMEOUT.warnAfterMs);
       const target = await connectTarget(options, io.env).finally(() => clearTimeout(waitMessage));

@@ -10,7 +10,7 @@ import { countText, line } from '../text/printable.ts';
 import { tableOf } from '../text/table.ts';
 import { accountId, duration, integer } from './arguments.ts';
 import type { AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
-import { CliError, UsageError } from './io.ts';
+import { CliError, PartialError, UsageError } from './io.ts';
 import { connectOther, type OtherRegionOptions, whyNotFenced, withOtherRegion } from './other-region.ts';
 import { requireIngestQueues } from './target.ts';
 
@@ -79,8 +79,10 @@ async function move(session: MoveSession): Promise<WriteResult> {
     };
     const messages = await moveFeed(from.feed, to.feed, around, io.signal);
     const { underWay } = await from.count('ingest');
-    const left = underWay > 0 ? ` ${underWay} are in flight there: run this again after six minutes.` : '';
-    return { text: `${countText(messages, 'message')} moved.${left}`, json: { messages, left: underWay } };
+    const text = `${countText(messages, 'message')} moved.`;
+    const json = { messages, left: underWay };
+    if (underWay === 0) return { text, json };
+    throw new PartialError(`${text} In flight there: ${underWay}. Run this again after six minutes.`, { json });
   } finally {
     other.close();
   }
@@ -149,8 +151,10 @@ async function clear(session: WritingSession<FilterOptions>, action: ClearAction
   const droppableText =
     onlyDroppable > 0 ? ` ${onlyDroppable.toLocaleString('en')} of calls over HTTPS can only be dropped.` : '';
   const text = `${countText(count, 'refused record')} ${dryRun ? 'would be ' : ''}${DONE[action]}.${droppableText}`;
-  if (failed > 0) throw new CliError(`${text} SQS did not take ${failed}, which stay: run the same command again.`);
-  return { text, lines: [...shown, ...more], json: { records: meant, count, only_droppable: onlyDroppable } };
+  const done = { lines: [...shown, ...more], json: { records: meant, count, only_droppable: onlyDroppable } };
+  if (failed > 0)
+    throw new PartialError(`${text} SQS did not take ${failed}, which stay: run the same command again.`, done);
+  return { text, ...done };
 }
 
 async function showStatus({ target, options }: Session<{ refused: number }>): Promise<ReadResult> {

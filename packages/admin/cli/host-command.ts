@@ -11,10 +11,10 @@ import { countText, line, timeText } from '../text/printable.ts';
 import { tableOf } from '../text/table.ts';
 import { duration } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
-import { CliError, print, printJson } from './io.ts';
+import { PartialError } from './io.ts';
 import { startProgress } from './output.ts';
 
-type RetireOptions = AccountOptions & HostFilter & { staleFor: number; json?: boolean };
+type RetireOptions = AccountOptions & HostFilter & { staleFor: number };
 
 export function addHostCommands(program: AdminCommand): void {
   const host = program
@@ -45,8 +45,9 @@ const withFilterOptions = (command: AdminCommand) =>
   command
     .ofAccount()
     .addOption(new Option('--status <status>', 'only hosts of this status').choices(FLEET_STATUSES))
-    .option('--cluster <name>', 'only hosts of this edge cluster')
-    .option('--agent-version <version>', 'only hosts with this agent version');
+    // Hosts may have empty ones.
+    .option('--cluster <name>', 'only hosts of this edge cluster', String)
+    .option('--agent-version <version>', 'only hosts with this agent version', String);
 
 const findMatching = ({ io, table, options }: Session<AccountOptions & HostFilter>, now = io.now) =>
   findHosts({ table, account: options.account, now, signal: io.signal }, options);
@@ -67,7 +68,7 @@ const jsonOf = ({ host_id, status, edge_cluster, agent_version, reportedAtMs, wh
 
 /**
  * Retires hosts as of the time at which they were read, so that a later record brings a host back.
- * @throws CliError if a host is in the fleet afterwards, after each is named
+ * @throws PartialError if a host is in the fleet afterwards
  */
 async function retire(session: WritingSession<RetireOptions>): Promise<WriteResult> {
   const { io, table, options, dryRun, audit } = session;
@@ -93,9 +94,8 @@ async function retire(session: WritingSession<RetireOptions>): Promise<WriteResu
     await forEach(stale, retireHost, { signal: io.signal }).finally(progress.end);
     const not_retired = await hostsInFleet(table, account, hosts);
     if (not_retired.length === 0) return;
-    if (options.json) printJson(io, { dry_run: false, hosts, not_retired });
-    else for (const host of not_retired) print(io, line`${host} stays: it has a later record.`);
-    throw new CliError(`${not_retired.length} of ${text} not retired.`);
+    const lines = not_retired.map((host) => line`${host} stays: it has a later record.`);
+    throw new PartialError(`${not_retired.length} of ${text} not retired.`, { lines, json: { hosts, not_retired } });
   });
   return { text: `${text} retired.`, json: { hosts, not_retired: [] } };
 }

@@ -28,6 +28,24 @@ export class FoundError extends CliError {
   override readonly name = 'FoundError';
 }
 
+/** What a command has done, or would do. */
+export interface Done {
+  /** Printed before the text: the writes, one by one. */
+  readonly lines?: readonly string[];
+  readonly json: object;
+}
+
+/** A part is not done. What is done is printed, too, and the message says how much. */
+export class PartialError extends CliError {
+  override readonly name = 'PartialError';
+  readonly done: Done;
+
+  constructor(message: string, done: Done) {
+    super(message);
+    this.done = done;
+  }
+}
+
 /** Prints a value as JSON: exact, bytes in hexadecimal, and safe on a terminal. */
 export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) =>
   print(io, printableJson(stringifyJson(withHexBytes(value))));

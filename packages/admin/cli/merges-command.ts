@@ -1,5 +1,8 @@
+import { Option } from 'commander';
+import { EntryMissingError } from '../../../lib/operations/merge-alerts/entry.ts';
 import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
+import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/move.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { effectsOf, type ListedMerge, listMerges, listMergesOfAll, splitMoves } from '../incidents/list.ts';
@@ -10,7 +13,8 @@ import { countText, line } from '../text/printable.ts';
 import { fieldsOf, tableOf } from '../text/table.ts';
 import { accountId, duration, historyEntry, objectId, textOfLength } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session, WriteResult, WritingSession } from './command.ts';
-import { UsageError } from './io.ts';
+import { sentenceOf } from './command-errors.ts';
+import { PartialError, UsageError } from './io.ts';
 import { addUndoCommand } from './undo-command.ts';
 
 type MergeOptions = AccountOptions & { title?: string; comment?: string; owner?: Int64 };
@@ -47,7 +51,7 @@ export function addMergeCommands(program: AdminCommand): void {
       'merge list --pending',
     )
     .option('--account <account>', 'the account (default: all, with --since or --pending)', accountId)
-    .option('--pending', 'only pending merges')
+    .addOption(new Option('--pending', 'only pending merges').conflicts('since'))
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
     .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
       if (pending) {
@@ -161,6 +165,7 @@ async function finish(
   };
   if (chosen.length === 0) return { text: 'No merges are pending.', json };
   const lines: string[] = [];
+  let stuck = 0;
   for (const { account, entryId } of chosen) {
     const ofAccount = accountOption === undefined ? ` of account ${account}` : '';
     const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${ofAccount}`;
@@ -168,11 +173,20 @@ async function finish(
       lines.push(`${name} would be finished.`);
       continue;
     }
-    await audit.around([account], `entry ${entryId.sequence} of incident ${entryId.incidentId}`, () =>
-      finishMerge(withSignal(table, io.signal), account, entryId),
-    );
-    lines.push(`${name} finished.`);
+    try {
+      await audit.around([account], `entry ${entryId.sequence} of incident ${entryId.incidentId}`, () =>
+        finishMerge(withSignal(table, io.signal), account, entryId),
+      );
+      lines.push(`${name} finished.`);
+    } catch (error) {
+      const isStuck = error instanceof AlertsTooLargeError || error instanceof EntryMissingError;
+      if (!isStuck || chosen.length === 1) throw error;
+      stuck += 1;
+      lines.push(line`${name} stays pending: ${sentenceOf(error)}`);
+    }
   }
+  if (stuck > 0)
+    throw new PartialError(`${stuck} of ${countText(chosen.length, 'merge')} not finished.`, { lines, json });
   return { text: lines.join('\n'), json };
 }
 

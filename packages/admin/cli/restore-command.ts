@@ -4,6 +4,7 @@ import { expression } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { transact, updateAction } from '../../../lib/table/write.ts';
 import { readWorkItem, restoreWorkItem } from '../incidents/restore-work-item.ts';
+import { workItemText } from './arguments.ts';
 import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from './command.ts';
 import { CliError } from './io.ts';
 
@@ -15,7 +16,7 @@ export function addRestoreCommands(program: AdminCommand): void {
     .explain('Manage work items', 'work-item restore wi-1001 --account 42')
     .command('restore')
     .explain('Undo the deletion of a work item', 'work-item restore wi-1001 --account 42')
-    .argument('<work-item-id>', 'its id')
+    .argument('<work-item-id>', 'its id', workItemText)
     .ofAccount()
     .writes(restoreItem);
 

@@ -9,7 +9,7 @@ import { CLUSTERS, hostFields, type StatusCounts } from '../tables/hosts.ts';
 import { INCIDENTS, MERGE_FIELDS } from '../tables/merges.ts';
 import { countText, shownFields } from '../text/printable.ts';
 import { columnsOf, fieldsOf, tableOf } from '../text/table.ts';
-import { objectId } from './arguments.ts';
+import { hostText, objectId, workItemText } from './arguments.ts';
 import type { AccountOptions, AdminCommand, ReadResult, Session } from './command.ts';
 import { CliError } from './io.ts';
 
@@ -37,7 +37,7 @@ export function addShowCommands(program: AdminCommand): void {
   show
     .command('work-item')
     .explain('Show a work item, also a deleted one', 'show work-item wi-1001 --account 42')
-    .argument('<work-item-id>', 'its id')
+    .argument('<work-item-id>', 'its id', workItemText)
     .ofAccount()
     .shows(showWorkItem);
   show
@@ -46,7 +46,7 @@ export function addShowCommands(program: AdminCommand): void {
       'Show the stored rows of a host, its status and the reason for it',
       'show host fra-1-web-0001 --account 42',
     )
-    .argument('<host-id>', 'its id')
+    .argument('<host-id>', 'its id', hostText)
     .ofAccount()
     .shows(showHost);
   show

@@ -3,6 +3,7 @@ import { createMergeAlerts, previewMerge } from '../../../lib/operations/merge-a
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { readSettings, TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import type { Table } from '../../../lib/table/client.ts';
+import { checkNotErased } from '../accounts/accounts.ts';
 import { SILENT } from '../silent.ts';
 
 export interface MergeRequest {
@@ -12,7 +13,7 @@ export interface MergeRequest {
   body: { incident_id: string; alert_ids: string[]; title?: string; comment?: string; owner_id?: Int64 };
 }
 
-/** A merge, done by the API's own operation; `preview` only reads what it would do. @throws ApiError as callers get it */
+/** A merge, done by the API's own operation; `preview` only reads what it would do. @throws ApiError as callers get it, AccountError if the account is erased */
 export function operatorMerge(
   { table, now, regionDigit }: { table: Table; now: () => number; regionDigit: number },
   { account, by, body }: MergeRequest,
@@ -35,5 +36,6 @@ export function operatorMerge(
     timeLimits: TIME_LIMITS,
     settings: { ...readSettings({ TABLE_NAME: table.name }), regionDigit },
   };
-  return { preview: () => previewMerge(deps, call), merge: () => createMergeAlerts(deps)(call) };
+  const checkAccount = () => checkNotErased(table, account);
+  return { preview: () => previewMerge(deps, call), merge: () => createMergeAlerts(deps, {}, checkAccount)(call) };
 }

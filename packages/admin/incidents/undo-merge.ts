@@ -22,7 +22,7 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
-import { readAccount, requireNotErased } from '../accounts/accounts.ts';
+import { checkNotErased } from '../accounts/accounts.ts';
 
 /** The merge to undo, and the operator who undoes it. */
 export interface UndoRequest {
@@ -132,8 +132,7 @@ async function createPreparer(
 
   return async function prepare(currentHead: LogHead | undefined): Promise<{ undo: Undo; prepared: PreparedEntry }> {
     const head = currentHead ?? (await readLogHead(table, account));
-    // After the head: an erasure that begins later deletes that first, so the commit, which requires it as read, fails.
-    requireNotErased(await readAccount(table, account));
+    const checks = await checkNotErased(table, account);
     entries.push(...(await readLog(table, account, readUpTo, head)));
     readUpTo = head;
     const resolved = resolve(rows, entries);
@@ -162,6 +161,7 @@ async function createPreparer(
       undone_sequence: undoneSequence,
       large: true,
     };
-    return { undo: { moves, left, originMissing, expired }, prepared: { account, entry, moves, rows, incident, head } };
+    const prepared = { account, entry, moves, rows, incident, head, checks };
+    return { undo: { moves, left, originMissing, expired }, prepared };
   };
 }

@@ -678,11 +678,11 @@ export interface AlertItem {
    */
   created_at?: number;
   /**
-   * Time of the latest record: Unix time in seconds
+   * Time of its latest record, or of its end by silence: Unix time in seconds
    */
   last_time?: number;
   /**
-   * When the service got its latest record: Unix time in seconds
+   * When the service got its latest record, or time of its end by silence: Unix time in seconds
    */
   updated_at?: number;
   /**

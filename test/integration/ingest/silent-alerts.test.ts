@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEndSilentAlerts } from '../../../lib/ingest/silent-alerts.ts';
 import { isOpenAlert } from '../../../lib/model/alert.ts';
+import { alertItemOf } from '../../../lib/operations/alert-item.ts';
 import type { Settings } from '../../../lib/shared/settings.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { aroundCalls } from '../../support/faults.ts';
@@ -47,7 +48,7 @@ async function newWatched() {
 }
 
 it('an open alert ends when no record of its key was sent for the time that the last one gave', async () => {
-  const { at, run, alert, key, isOpen } = await newWatched();
+  const { account, at, run, alert, key, isOpen } = await newWatched();
   await at(0, { silent_after_s: 60, alert_status: 'Critical' });
   await at(50, { alert_status: 'Critical' });
   expect([await run(649), await isOpen()]).toEqual([[], true]);
@@ -56,6 +57,9 @@ it('an open alert ends when no record of its key was sent for the time that the 
   const index_partition = expect.stringContaining('#ENDED#Critical#');
   expect(await alert()).toMatchObject({ ended_at_ms, ttl, index_partition, event: 'AlertSilent', title: 't' });
   expect(await key()).toMatchObject({ is_open: false, ttl, row_order: (await alert()).key_order });
+  const end_time = ended_at_ms / 1_000;
+  const shown = { end_time, last_time: end_time, updated_at: end_time };
+  expect(alertItemOf(account, await alert(), new Map())).toMatchObject(shown);
   expect(await run(9_999)).toEqual([]);
 });
 

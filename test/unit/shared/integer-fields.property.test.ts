@@ -1,6 +1,7 @@
 /** Numbers in every notation of JSON in every integer field of the operations. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { compilable } from '../../../infra/generate/validators.ts';
 import { bodyMiddleware, type Validator, validateMiddleware } from '../../../lib/http/body.ts';
 import { ApiError, type FieldSchema } from '../../../lib/http/errors.ts';
 import type { ApiRequest } from '../../../lib/http/operation.ts';
@@ -55,6 +56,11 @@ it.each(PARAMETERS)(
     fc.assert(fc.property(numbers, expectExact), { numRuns: 50 });
   },
 );
+
+it('an integer without bounds is refused when its validator is generated', () => {
+  const request = { properties: { count: { type: 'integer', minimum: 1 } } };
+  expect(() => compilable(request)).toThrow('The integer count needs a maximum, or the format int64: {"type":');
+});
 
 it('a work item may have the version after the last deletable one only if it is deleted', () => {
   const line = `{"kind":"work_item","account_id":1,"work_item_id":"w","title":"t","version":${INT64.max}`;

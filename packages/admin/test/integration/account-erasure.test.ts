@@ -312,6 +312,8 @@ it('looks once more after it has deleted rows, and deletes what was written mean
 });
 
 const INCIDENTS = ['1', '2'].map((digit) => digit.repeat(24));
+/** Just more than one transaction can move, which also looks at the account. */
+const ALERTS = Array.from({ length: 97 }, (_, index) => String(index).padStart(24, 'a')).join(' ');
 
 it.each<[command: string, at: string, said: string, stdin?: string]>([
   // After the file was checked, the findings or the alert were read, and before the first row is written.
@@ -319,6 +321,7 @@ it.each<[command: string, at: string, said: string, stdin?: string]>([
   ['repair --account 42 --write', 'PutItem', '0 of 1 finding repaired'],
   ['alert close k --account 42', 'PutItem', 'Account 42 was erased'],
   [`merge undo ${INCIDENTS[1]} SEQUENCE --account 42`, 'TransactWriteItems', 'Account 42 was erased'],
+  [`merge alerts ${INCIDENTS[1]} ALERTS --account 42`, 'TransactWriteItems', 'Account 42 was erased'],
 ])('%s that began before the erasure writes no further row', async (command, at, said, stdin = '') => {
   const table = await newTable();
   const admin = adminOf(table);
@@ -328,6 +331,7 @@ it.each<[command: string, at: string, said: string, stdin?: string]>([
     ...INCIDENTS.map((incident_id) => ({ kind: 'incident', account_id: OWN, incident_id, title: NAME })),
     { ...alert, alert_id: ID, incident_id: INCIDENTS[0] },
     { ...alert, alert_key: 'k', alert_status: 'Critical' },
+    ...(command.includes('ALERTS') ? ALERTS.split(' ').map((alert_id) => ({ ...alert, alert_id })) : []),
   );
   expect(await admin('import -', { stdin: data })).toMatchObject({ exitCode: 0 });
   await admin(`merge alerts ${INCIDENTS[1]} ${ID} --account ${OWN}`);
@@ -345,7 +349,8 @@ it.each<[command: string, at: string, said: string, stdin?: string]>([
     reply.writeHead(status, headers).end(body);
   });
   onTestFinished(proxy.close);
-  const result = await adminOf(table, proxy.endpoint)(command.replace('SEQUENCE', String(Number(sk))), { stdin });
+  const words = command.replace('SEQUENCE', String(Number(sk))).replace('ALERTS', ALERTS);
+  const result = await adminOf(table, proxy.endpoint)(words, { stdin });
   expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining(said) });
   expect(new Set(kindsOf(of(OWN, await allRows(table))))).toEqual(new Set(['account', 'audit']));
 });

@@ -302,10 +302,17 @@ describe('alert close', () => {
     expect((await keysOf()).sort()).toEqual(['other', 'p b', 'p us']);
     await sender.send('p us', 'Critical', -4);
     for (let index = 0; index < 20; index += 1) await sender.send(`p ${index}`, 'Info', 0);
-    const { out } = await close('--key-prefix', 'p ');
+    const { exitCode, out, err } = await close('--key-prefix', 'p ');
     // However many are closed, those that stay open are named.
-    expect(out).toMatch(/^\w{24} p us \(stays open\)\n(\w{24} p \d+\n){19}and 2 other alerts\n/);
-    expect(out).toMatch(/\n21 alerts closed\. 1 stays open: it has a later record\.\n$/);
+    expect(out).toMatch(/^\w{24} p us \(stays open\)\n(\w{24} p \d+\n){19}and 2 other alerts\n$/);
+    const detail = '21 alerts closed. Later records keep 1 open.';
+    expect([exitCode, err]).toEqual([1, `${detail}\n`]);
+    const [{ alert_id }] = await sender.json('alert list --severity Critical');
+    expect(JSON.parse((await close('--key-prefix', 'p ', '--json')).out)).toMatchObject({ stay_open: [alert_id] });
+    expect((await sender.json('audit')).at(1)).toMatchObject({ target: '22 alerts', result: 'failed', detail });
+    for (let index = 0; index < 21; index += 1) await sender.send(`p ${index}`, 'Info', -4);
+    expect((await close('--key-prefix', 'p ')).out).toMatch(/^(\w{24} p \w+ \(stays open\)\n){22}$/);
+    for (let index = 0; index < 21; index += 1) await sender.send(`p ${index}`, 'Ok', -4.5);
     expect((await keysOf()).sort()).toEqual(['other', 'p us']);
   });
 

@@ -167,6 +167,17 @@ describe('merge finish', () => {
     expect((await admin('merge list --pending')).err).toBe('No merges are pending.\n');
   });
 
+  it('finishes the others if the entry of one is missing, and fails', async () => {
+    const { account, to, name, run } = await pending();
+    const { pending: stored_ } = await stored(table, keys.logHead(account));
+    await put(table, keys.logHead(account), { pending: { 1: to, ...stored_ } });
+    const { exitCode, out, err } = await run('merge finish');
+    await put(table, keys.logHead(account), { pending: {} }); // since other tests finish the merges of all accounts
+    expect([exitCode, err]).toEqual([1, '1 of 2 merges not finished.\n']);
+    expect(out).toMatch(`Merge 1 into incident ${to} stays pending: The entry`);
+    expect(out).toContain(`${name} finished.\n`);
+  });
+
   it('says which options it needs, as merge list does', async () => {
     const { account } = await newAccount(table);
     for (const args of ['merge finish', 'merge list', `merge finish --all --account ${account}`])

@@ -69,7 +69,9 @@ const outputs: Record<string, string> = { AccountPlanId: 'plan', AccessLogs: 'ac
 const asOperator = await startAsOperator(dynamodbEndpoint());
 afterAll(asOperator.close);
 const aws = await enterFakeAws({ name: 'IncidentMonitoringRum', outputs });
-for (const name of Object.values(QUEUE_OUTPUTS)) outputs[name] = `${aws.url}/123456789012/${name}`;
+const RELAY_OUTPUTS = ['RelayEventsUrl', 'MergeQueueUrl', 'RelayDeadLettersUrl'];
+for (const name of [...Object.values(QUEUE_OUTPUTS), ...RELAY_OUTPUTS])
+  outputs[name] = `${aws.url}/123456789012/${name}`;
 
 /** Runs an example on a table, or on a stack with it. */
 function runExample(table: Table, command: string, options: AdminOptions = {}) {

@@ -322,7 +322,17 @@ it(`the steps of docs/failover.md lead there, and back without a loss (SEED=${SE
   const waits = 'Messages in the feed of eu-central-1: 4. Move them by `feed move`';
   await replicate();
   expect((await inFirst(FAILBACK)).err).toContain(waits);
-  await inFirst(FAILBACK.replace('failover', 'feed move'));
+  const { FeedUrl } = ofSecond;
+  await clientOf(FeedUrl).receiveMessage({
+    QueueUrl: FeedUrl,
+    MaxNumberOfMessages: 1,
+    VisibilityTimeout: 6,
+    WaitTimeSeconds: 2,
+  });
+  const MOVE = FAILBACK.replace('failover', 'feed move');
+  const err = expect.stringContaining('3 messages moved. In flight there: 1. Run this again');
+  expect(await inFirst(MOVE)).toMatchObject({ exitCode: 1, err });
+  await expect.poll(async () => (await inFirst(MOVE)).exitCode, { timeout: 20_000 }).toBe(0);
   for (const standby of ['true', 'false']) {
     first.parameters.Standby = standby;
     const { exitCode, out } = await inFirst(FAILBACK);

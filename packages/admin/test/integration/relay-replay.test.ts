@@ -6,13 +6,12 @@ import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { handlersOver, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { recordsOf } from '../../../local/test/support/stream-records.ts';
-import { createAudit } from '../../cli/audit-trail.ts';
-import { sentenceOf } from '../../cli/command-errors.ts';
-import { replayRelay } from '../../relay/replay-dead-letters.ts';
 import { enterFakeAws } from '../support/aws.ts';
+import { runCommand } from '../support/run-admin.ts';
 
 const table = await newTable({ stream: true });
-const aws = await enterFakeAws({ name: 'none', outputs: {} });
+const stack = { name: 'Service', outputs: {} };
+const aws = await enterFakeAws(stack);
 
 interface Batch {
   Entries: { Id: string; MessageBody: string }[];
@@ -82,18 +81,23 @@ it('relays what dead letters contain or point to, and names each that stays, and
     }),
   });
   const urlOf = (name: string) => `${aws.url}/1/${name}`;
-  const urls = { mergeQueueUrl: urlOf('merges'), eventsUrl: urlOf('events'), deadLettersUrl: urlOf('dead') };
-  const resources = { region: 'eu-west-1', ...urls };
-  const leftBy = ({ left }: Awaited<ReturnType<typeof replayRelay>>) =>
-    left.map(({ message_id, error }) => ({ message_id, reason: sentenceOf(error) }));
-  const read = await replayRelay(table, resources);
-  expect([read.letters, leftBy(read)]).toEqual([letters.length, left]);
+  stack.outputs = {
+    ...{ TableName: table.name, AccountPlanId: 'plan', RelayDeadLettersUrl: urlOf('dead') },
+    ...{ MergeQueueUrl: urlOf('merges'), RelayEventsUrl: urlOf('events') },
+  };
+  const replay = async (option: string) => {
+    const args = ['relay', 'replay', '--stack', stack.name, '--region', 'eu-west-1', '--json', option];
+    const { exitCode, out, err } = await runCommand(args);
+    return { exitCode, err, ...JSON.parse(out) };
+  };
+  expect(await replay('--dry-run')).toMatchObject({ exitCode: 0, relayed: 4, left });
   expect([queue.size, sent]).toEqual([letters.length, { merges: [], events: [] }]);
-  const replayed = await replayRelay(table, resources, createAudit(table, 'relay replay', 'o', Date.now).around);
-  expect(leftBy(replayed)).toEqual([...left, { message_id: '10', reason: 'Relaying failed again.' }]);
-  expect([...queue.keys()]).toEqual(replayed.left.map(({ message_id }) => message_id));
+  const all = [...left, { message_id: '10', reason: 'Relaying failed again.' }];
+  const err = expect.stringContaining('3 of 11 dead letters relayed.\n');
+  expect(await replay('--yes')).toMatchObject({ exitCode: 1, err, relayed: 3, left: all });
+  expect([...queue.keys()]).toEqual(all.map(({ message_id }) => message_id));
   const audit = await storedUnder(table, partitions.audit(tenant.account));
-  expect(audit).toMatchObject([{ command: 'relay replay', by: 'o', result: 'done', target: '4 dead letters' }]);
+  expect(audit).toMatchObject([{ command: 'relay replay', target: '4 dead letters' }]);
   const { pk, sk } = second?.dynamodb?.Keys ?? {};
   const details = [{ incident_id: incidents[1] }, { incident_id: incidents[2] }, event.detail];
   expect(sent).toMatchObject({ merges: [{ pk: pk?.S, sk: sk?.S }], events: details.map((detail) => ({ detail })) });
