@@ -5,7 +5,7 @@ import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
 import { HOSTS } from '../tables/hosts.ts';
 import { countText } from '../text/printable.ts';
 import type { Listing } from '../text/table.ts';
-import { badge, bar, duration, type Html, href, html, link, moreLink, stackedBar } from './html.ts';
+import { badge, bar, beginningOf, duration, type Html, href, html, link, moreLink, stackedBar } from './html.ts';
 import { listing } from './table.ts';
 import { command, type View } from './view.ts';
 
@@ -41,6 +41,8 @@ export async function fleetPage(view: View): Promise<Html> {
   const { account, query } = view;
   const { status, cluster, version, after } = query;
   const { hosts, more } = await readHosts(view);
+  if (hosts.length === 0 && after === undefined)
+    return html`<section><p>The account has no hosts. Each appears once the feed has taken its record: see docs/feed.md.</p></section>`;
   /** The address of this page with a changed query. */
   const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, from: undefined, ...change });
   /** A link to the hosts with this value; if that filter is set, a link that removes it. */
@@ -140,14 +142,14 @@ function chart(
 ): Html {
   const worst = groups.slice(0, GROUPS_SHOWN);
   const nameOf = ({ name, members, share }: Group) =>
-    html`${name && link(to(name), name)} <small>${Math.round(100 * share)} % of ${members.length}</small>`;
+    html`${name && link(to(name), beginningOf(name))} <small>${Math.round(100 * share)} % of ${members.length.toLocaleString('en')}</small>`;
   const sharesOf = ({ name, members }: Group) => {
     const counts = countsOf(members);
     const bad = counts.filter(([status]) => ATTENTION.has(status));
-    const labels = bad.map(
-      ([status, size]) =>
-        html`${badge(status, name ? link(to(name, status), `${size} ${inWords(status)}`) : `${size} ${inWords(status)}`)} `,
-    );
+    const labels = bad.map(([status, size]) => {
+      const text = `${size.toLocaleString('en')} ${inWords(status)}`;
+      return html`${badge(status, name ? link(to(name, status), text) : text)} `;
+    });
     return html`${stackedBar(counts)}${labels}`;
   };
   const note = groups.length > worst.length ? html`<p>The worst ${worst.length} of ${groups.length}.</p>` : undefined;
@@ -155,12 +157,12 @@ function chart(
     { title: title.replace('By ', ''), of: nameOf },
     { title: 'stale, degraded or no data', of: sharesOf },
   ];
-  return listing(view, { title, columns, none: 'There are no hosts.' }, worst, note);
+  return listing(view, { title, columns, none: '' }, worst, note);
 }
 
 /** Upper ends of the histogram's ages. */
 const AGES = ['10s', '30s', '1m', '5m', '1h', '1d'] as const;
-const [OLDER, NONE] = ['older', 'none'];
+const [OLDER, NONE] = ['older', 'no snapshot'];
 
 interface Age {
   name: string;

@@ -225,7 +225,7 @@ it('show incident and alert show what is stored, and the history', async () => {
     ...[`  entry      ${shown.history[0].sequence}\n  at         2027-01-15 08:00:00 UTC\n  what       merge\n`],
     ...[`  state      done\n  incident   ${to}\n`, `  by         ${shown.history[0].by}\n`],
     ...[`2 alerts from ${from}`, '1 alert from no incident', '1 alert already there'],
-    ...['title: Checkout is down → New', 'owner: none → 7', 'comment: one cause'],
+    ...['title: New (was Checkout is down)', 'owner: 7 (was none)', 'comment: one cause'],
   ])
     expect(out).toContain(text);
   const alert = await jsonOf(`alert show ${alerts[0]} --account ${tenant.account}`);
