@@ -63,7 +63,7 @@ const feedFigure = (counts: Reading<IngestCounts> | undefined): Figure =>
     const note = waiting === 1 ? 'message waiting' : 'messages waiting';
     const count = waiting.toLocaleString('en');
     if (refused.waiting === 0) return { value: count, note, isBad: false };
-    return { value: refused.waiting.toLocaleString('en'), note: `refused, ${count} ${note}`, isBad: true };
+    return { value: refused.waiting.toLocaleString('en'), note: `refused records, ${count} ${note}`, isBad: true };
   });
 
 /** What the figures link to. */

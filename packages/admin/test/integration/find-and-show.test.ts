@@ -79,10 +79,10 @@ describe('find', async () => {
     const out = expect.stringContaining(kind === 'merge' ? incident : id);
     expect(await run(argumentsBy('sh', command))).toEqual({ exitCode: 0, err: '', out });
     const { text: results } = await console.page(`/find?id=${encodeURIComponent(id)}`);
-    const links = [...results.matchAll(/<th scope="row"><a href="([^"]*)"/g)].map(([, to = '']) => to);
+    const links = [...results.matchAll(/<th scope="row" data-name="id"><a href="([^"]*)"/g)].map(([, to = '']) => to);
     const page = await console.page(`/${links.find((to) => to.startsWith(`${account}/`))?.replaceAll('&amp;', '&')}`);
     expect(page.status).toBe(200);
-    if (kind === 'work_item') expect(page.text).toContain('<th scope="row">-wi 1</th>');
+    if (kind === 'work_item') expect(page.text).toContain('<th scope="row" data-name="work item">-wi 1</th>');
   });
 
   it('names every account that has the id, in either case of an ObjectID or request id, or by the beginning of the id of a key', async () => {
