@@ -72,18 +72,16 @@ export async function fleetPage(view: View): Promise<Html> {
 ${scope !== '' && html`<p>This page covers only the hosts ${scope}. ${wholeFleet}</p>`}
 <p class="headline"><strong>${countText(hosts.length, 'host')}</strong> ${counts.map(([status, size]) => chip('status', status, `${size.toLocaleString('en')} ${inWords(status)}`))}</p>
 ${stackedBar(counts)}
-${choices('Edge clusters', clusters, (name) => chip('cluster', name))}
-${choices('Agent versions', versions, (name) => chip('version', name))}
 <div class="columns">
-${chart(view, 'By edge cluster', clusters, (name, status) => `${to({ cluster: name, status })}#hosts`)}
-${chart(view, 'By agent version', versions, (name, status) => `${to({ version: name, status })}#hosts`)}
+${chart(view, 'By edge cluster', clusters, (cluster, status) => `${to({ cluster, status })}#hosts`)}
+${chart(view, 'By agent version', versions, (version, status) => `${to({ version, status })}#hosts`)}
 ${listing(view, AGE_TABLE, agesOf(hosts))}
 </div>
 ${listing(
   view,
   HOSTS,
   listed,
-  html`<p class="choices">${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${activeFilters}</p>`,
+  html`<p>${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${activeFilters}</p>`,
 )}
 ${moreLink(next && `${to(next)}#hosts`, 'Next hosts')}
 <section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
@@ -126,14 +124,7 @@ function groupsOf(hosts: readonly ShownHost[], by: 'edge_cluster' | 'agent_versi
   return groups.sort((a, b) => b.share - a.share || a.name.localeCompare(b.name));
 }
 
-function choices(label: string, groups: readonly Group[], chip: (name: string) => Html): Html {
-  const all = groups.map(({ name }) => name !== '' && chip(name));
-  const others = all.slice(GROUPS_SHOWN);
-  const hidden = others.length > 0 && html`<details><summary>${others.length} more</summary>${others}</details>`;
-  return html`<p class="choices"><span>${label}</span> ${all.slice(0, GROUPS_SHOWN)}</p>${hidden}`;
-}
-
-/** The groups with the largest share of hosts that need attention. */
+/** The groups with the largest share of hosts that need attention, and links to the others. */
 function chart(
   view: View,
   title: string,
@@ -152,7 +143,9 @@ function chart(
     });
     return html`${stackedBar(counts)}${labels}`;
   };
-  const note = groups.length > worst.length ? html`<p>The worst ${worst.length} of ${groups.length}.</p>` : undefined;
+  const others = groups.slice(GROUPS_SHOWN).map(({ name }) => name && html`${link(to(name), beginningOf(name))} `);
+  const summary = `The worst ${GROUPS_SHOWN} of ${groups.length}; the others`;
+  const note = others.length > 0 ? html`<details><summary>${summary}</summary>${others}</details>` : undefined;
   const columns = [
     { title: title.replace('By ', ''), of: nameOf },
     { title: 'stale, degraded or no data', of: sharesOf },

@@ -56,11 +56,9 @@ const BEGINNING = 120;
 export const beginningOf = (text: string) =>
   text.length <= BEGINNING ? text : `${text.slice(0, BEGINNING).replace(/[\ud800-\udbff]$/, '')}…`;
 
-/** Length, in UTF-16 units, of the longest text that a list shows whole. */
-const LONGEST_WHOLE = 200;
-/** A text in a list: of a long one the beginning, which opens all of it. */
+/** A text in a list: of one above 200 UTF-16 units the beginning, which opens all of it. */
 export const folded = (text: string): string | Html =>
-  text.length <= LONGEST_WHOLE ? text : html`<details><summary>${beginningOf(text)}</summary>${text}</details>`;
+  text.length <= 200 ? text : html`<details><summary>${beginningOf(text)}</summary>${text}</details>`;
 
 /** A section of a page, with an anchor. */
 export const section = (title: string, content: Value, note?: Html): Html =>

@@ -44,10 +44,7 @@ function cellHtml(view: TableView, cell: Cell | Special): Value {
   return html`${link(part === undefined ? address : `${address}#${part}`, beginningOf(text || id || ''))}${id && text && html` <small>${id}</small>`}`;
 }
 
-/** Whether it says what it is without the name of its column. */
-const isTitle = (cell: Cell | Special) => typeof cell === 'object' && 'id' in cell;
-
-/** A table. On a phone each row is a card, with the column's name beside each value. */
+/** A table. On a phone each row is a card, with the column's name beside each value but a title. */
 export function tableHtml(view: TableView, { head, rows, none }: Table<Special>): Html {
   if (rows.length === 0) return html`<p>${none}</p>`;
   const shown = (cell: Cell | Special) => (typeof cell === 'string' ? folded(cell) : cellHtml(view, cell));
@@ -56,7 +53,7 @@ export function tableHtml(view: TableView, { head, rows, none }: Table<Special>)
 <thead><tr>${head.map((name, column) => html`<th scope="col"${numberClass(rows.find((row) => row[column] !== undefined)?.[column])}>${name}</th>`)}</tr></thead>
 <tbody>${rows.map(
     ([first, ...others]) =>
-      html`<tr><th scope="row"${!isTitle(first) && html` data-name="${head[0]}"`}>${shown(first)}</th>${others.map(
+      html`<tr><th scope="row"${!(typeof first === 'object' && 'id' in first) && html` data-name="${head[0]}"`}>${shown(first)}</th>${others.map(
         (cell, index) => html`<td data-name="${head[index + 1]}"${numberClass(cell)}>${shown(cell)}</td>`,
       )}</tr>`,
   )}</tbody></table>`;
