@@ -23,7 +23,7 @@ export const ACCOUNTS: Listing<ReturnType<typeof shownAccount>> = {
     { title: 'gateway key', of: 'gateway_key' },
     { title: 'app keys', of: 'app_keys', as: 'count' },
   ],
-  none: 'The table has no accounts. To make one, use `account create`.',
+  none: 'The table has no accounts: admin account create makes one.',
 };
 
 /** Keys without what only the service uses, oldest first. */
@@ -46,7 +46,7 @@ export const KEYS: Listing<ReturnType<typeof shownKeys>[number]> = {
     { title: 'expires', of: ({ expires_at: at }) => (at === undefined ? 'never' : { atMs: at * 1_000 }) },
     { title: 'last used', of: 'last_used_at', as: 'seconds' },
   ],
-  none: 'The account has no app keys. To make one, use `app-key issue`.',
+  none: 'The account has no app keys: admin app-key issue makes one.',
 };
 
 export const MEMBERS: Listing<{ member_id: Int64; name: string }> = {
