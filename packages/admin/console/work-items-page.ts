@@ -1,5 +1,4 @@
 /** The page of work items, with who deleted them. */
-
 import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import { partitions } from '../../../lib/table/keys.ts';
 import { queryPage } from '../../../lib/table/read.ts';
