@@ -65,10 +65,14 @@ export async function openPage(
   return { context, page, problems };
 }
 
-/** Fails if the page is wider than the screen. */
+/** Fails if the page is wider than the screen, or what is in a section wider than the section. */
 export async function expectFits(page: Page): Promise<void> {
   const excess: number = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
   assert.ok(excess <= 0, `${page.url()} is ${excess} pixels too wide`);
+  const overflowing = await page.evaluate<string[]>(
+    "[...document.querySelectorAll('#content section')].filter((part) => part.scrollWidth > part.clientWidth).map(({ id }) => id)",
+  );
+  assert.deepEqual(overflowing, [], `${page.url()} has sections that are too narrow`);
 }
 
 /** Fails if axe finds a violation of accessibility. */

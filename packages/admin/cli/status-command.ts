@@ -20,7 +20,7 @@ export function addStatusCommand(program: AdminCommand): void {
 
 async function showStatus({ io, target, table }: Session): Promise<ReadResult> {
   const { url, defaultUrl, measure } = target;
-  const deadLetters = async () => (target.deadLetters ? target.deadLetters() : (await measure?.())?.dead_letters);
+  const deadLetters = async () => target.deadLetters?.();
   const status = await readStatus({ table, now: io.now, url, defaultUrl, measure, deadLetters });
   return {
     json: jsonOf(status, url),

@@ -38,8 +38,8 @@ export interface Target {
   readonly service?: string;
   /** Makes gateway keys; undefined: there is no usage plan to attach them to. */
   readonly gatewayKeys: GatewayKeys | undefined;
-  /** Approximate number of messages in the dead-letter queue of merges; absent: the stack names no such queue. */
-  readonly deadLetters?: () => Promise<number>;
+  /** Approximate number of messages in the dead-letter queue of merges; absent: unknown. */
+  readonly deadLetters?: () => Promise<number | undefined>;
   /** Base address of the API that serves the table; absent: unknown. */
   readonly url?: string;
   /** With a domain: the base address of the API without it. */
@@ -91,6 +91,7 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
     service: url,
     url,
     measure: () => measureLocal(url),
+    deadLetters: async () => (await measureLocal(url)).dead_letters,
     ...connectIngestQueues(new Map(Object.entries(running.outputs)), undefined),
   };
 }

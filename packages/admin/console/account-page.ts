@@ -40,7 +40,7 @@ ${moreLink(members.next && href([id, 'account'], { members: members.next }), 'Mo
 ${listing(view, QUOTAS, quotas(rum.rows.of(keys.rumResource(id)), rum.rows.of(keys.rumUsage(id))))}
 ${listing(view, RATE_WINDOWS, windows)}
 </div>
-${listing(view, AUDIT, audit.rows)}
+${listing(view, { ...AUDIT, none: 'No operator has changed the account in the last 400 days.' }, audit.rows)}
 ${moreLink(audit.next && href([id, 'account'], { audit: audit.next }), 'Earlier commands')}`;
 }
 
@@ -68,7 +68,7 @@ async function rateWindows({ table, account, nowMs }: View): Promise<Used[]> {
     const limiter = createRateLimiter(operation, { table, now: () => nowMs, newId: randomUUID });
     for (const { window, remaining, endsMs } of await limiter.peek(account.account_id)) {
       const usedText = usage(window.limit - remaining, window.limit);
-      const used = html`${usedText} calls a ${window.name} that ends in ${duration(endsMs - nowMs)}`;
+      const used = html`${usedText} calls a ${window.name} <small>ends in ${duration(endsMs - nowMs)}</small>`;
       rows.push({ name: operation.name, used });
     }
   }

@@ -10,6 +10,9 @@ import { NotFound, type View } from './view.ts';
 
 const HTTP_URL = /^https?:\/\/\S+$/i;
 
+/** Fields that the heading or the status shows. */
+const IN_OTHERS = new Set(['account id', 'alert severity', 'alert status']);
+
 /** An annotation, as a link if it is an address. */
 const linked = ([name, text]: [string, string]): [string, Cell] => [name, HTTP_URL.test(text) ? { url: text } : text];
 
@@ -23,13 +26,13 @@ export async function alertPage(view: View, alertId: string): Promise<Titled> {
   const { all, scope, merges } = await readMerges(view, also);
   const ofAlert = all.filter(({ alertIds }) => alertIds.includes(row.alert_id));
   const others = { ...alert, labels: {}, annotations: {} };
-  const shown = fieldsOf(alertColumns(others), others);
+  const shown = fieldsOf(alertColumns(others), others).fields.filter(([name]) => !IN_OTHERS.has(name));
   const close = isOpenAlert(row)
     ? [['close', { command: `alert close ${alert.alert_id} --account ${accountId}` }] as const]
     : [];
   const body = html`
 <section>
-${facts(view, { fields: [...shown.fields, ...close] })}
+${facts(view, { fields: [...shown, ...close] })}
 </section>
 ${Object.keys(labels).length > 0 && section('Labels', facts(view, { fields: Object.entries(labels) }))}
 ${Object.keys(annotations).length > 0 && section('Annotations', facts(view, { fields: Object.entries(annotations).map(linked) }))}

@@ -106,7 +106,7 @@ function failureOf(error: Error) {
   if (error instanceof NoAnswerError)
     return { status: 502, title: 'No answer', sentence: `${message}. Then reload the page.` } as const;
   if (error instanceof DynamoDBServiceException || isUnavailable(error) || name === 'CredentialsProviderError') {
-    const sentence = `The table cannot be read: ${name}: ${message.split('\n')[0]}`;
+    const sentence = `The table cannot be read: ${name}: ${message.split('\n')[0]}. Check endpoint, region and credentials, then reload the page.`;
     return { status: 502, title: 'Cannot read', sentence } as const;
   }
   const sentence = 'This is a bug in the console: its terminal shows the details.';

@@ -13,10 +13,10 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
   try {
     const queues = await readIngestStatus(ingestQueues);
     const refused = queues.refused.waiting > 0 ? await ingestQueues.peekRefused(REFUSED_SHOWN) : [];
-    const shown = html`<p>${`The first ${refused.length} of about ${queues.refused.waiting}.`}</p>`;
+    const shown = html`<p>The first ${refused.length} of about ${queues.refused.waiting.toLocaleString('en')}.</p>`;
     return html`
 ${listing(view, QUEUES, queueRows(queues))}
-${listing(view, REFUSED, refused, refused.length > 0 ? shown : undefined)}`;
+${listing(view, REFUSED, refused, refused.length < queues.refused.waiting ? shown : undefined)}`;
   } catch (error) {
     const { name, message } = error as Error;
     return html`<p>${`The queues cannot be read: ${name}: ${message}`}</p>`;

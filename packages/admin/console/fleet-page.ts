@@ -5,7 +5,7 @@ import { isMatch, readFleet, type ShownHost } from '../fleet/hosts.ts';
 import { HOSTS } from '../tables/hosts.ts';
 import { countText } from '../text/printable.ts';
 import type { Listing } from '../text/table.ts';
-import { badge, bar, duration, type Html, href, html, link, moreLink, stackedBar } from './html.ts';
+import { badge, bar, beginningOf, duration, type Html, href, html, link, moreLink, stackedBar } from './html.ts';
 import { listing } from './table.ts';
 import { command, type View } from './view.ts';
 
@@ -41,6 +41,8 @@ export async function fleetPage(view: View): Promise<Html> {
   const { account, query } = view;
   const { status, cluster, version, after } = query;
   const { hosts, more } = await readHosts(view);
+  if (hosts.length === 0 && after === undefined)
+    return html`<section><p>The account has no hosts. Each appears once the feed has taken its record: see docs/feed.md.</p></section>`;
   /** The address of this page with a changed query. */
   const to = (change: View['query']) => href([account.account_id, 'fleet'], { ...query, from: undefined, ...change });
   /** A link to the hosts with this value; if that filter is set, a link that removes it. */
@@ -70,18 +72,16 @@ export async function fleetPage(view: View): Promise<Html> {
 ${scope !== '' && html`<p>This page covers only the hosts ${scope}. ${wholeFleet}</p>`}
 <p class="headline"><strong>${countText(hosts.length, 'host')}</strong> ${counts.map(([status, size]) => chip('status', status, `${size.toLocaleString('en')} ${inWords(status)}`))}</p>
 ${stackedBar(counts)}
-${choices('Edge clusters', clusters, (name) => chip('cluster', name))}
-${choices('Agent versions', versions, (name) => chip('version', name))}
 <div class="columns">
-${chart(view, 'By edge cluster', clusters, (name, status) => `${to({ cluster: name, status })}#hosts`)}
-${chart(view, 'By agent version', versions, (name, status) => `${to({ version: name, status })}#hosts`)}
+${chart(view, 'By edge cluster', clusters, (cluster, status) => `${to({ cluster, status })}#hosts`)}
+${chart(view, 'By agent version', versions, (version, status) => `${to({ version, status })}#hosts`)}
 ${listing(view, AGE_TABLE, agesOf(hosts))}
 </div>
 ${listing(
   view,
   HOSTS,
   listed,
-  html`<p class="choices">${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${activeFilters}</p>`,
+  html`<p>${range}${countText(found.length, 'host')}${found.length > 1 && ', the worst first'} ${activeFilters}</p>`,
 )}
 ${moreLink(next && `${to(next)}#hosts`, 'Next hosts')}
 <section><details><summary>Commands for these hosts</summary>${commands(view)}</details></section>`;
@@ -124,14 +124,7 @@ function groupsOf(hosts: readonly ShownHost[], by: 'edge_cluster' | 'agent_versi
   return groups.sort((a, b) => b.share - a.share || a.name.localeCompare(b.name));
 }
 
-function choices(label: string, groups: readonly Group[], chip: (name: string) => Html): Html {
-  const all = groups.map(({ name }) => name !== '' && chip(name));
-  const others = all.slice(GROUPS_SHOWN);
-  const hidden = others.length > 0 && html`<details><summary>${others.length} more</summary>${others}</details>`;
-  return html`<p class="choices"><span>${label}</span> ${all.slice(0, GROUPS_SHOWN)}</p>${hidden}`;
-}
-
-/** The groups with the largest share of hosts that need attention. */
+/** The groups with the largest share of hosts that need attention, and links to the others. */
 function chart(
   view: View,
   title: string,
@@ -140,27 +133,29 @@ function chart(
 ): Html {
   const worst = groups.slice(0, GROUPS_SHOWN);
   const nameOf = ({ name, members, share }: Group) =>
-    html`${name && link(to(name), name)} <small>${Math.round(100 * share)} % of ${members.length}</small>`;
+    html`${name && link(to(name), beginningOf(name))} <small>${Math.round(100 * share)} % of ${members.length.toLocaleString('en')}</small>`;
   const sharesOf = ({ name, members }: Group) => {
     const counts = countsOf(members);
     const bad = counts.filter(([status]) => ATTENTION.has(status));
-    const labels = bad.map(
-      ([status, size]) =>
-        html`${badge(status, name ? link(to(name, status), `${size} ${inWords(status)}`) : `${size} ${inWords(status)}`)} `,
-    );
+    const labels = bad.map(([status, size]) => {
+      const text = `${size.toLocaleString('en')} ${inWords(status)}`;
+      return html`${badge(status, name ? link(to(name, status), text) : text)} `;
+    });
     return html`${stackedBar(counts)}${labels}`;
   };
-  const note = groups.length > worst.length ? html`<p>The worst ${worst.length} of ${groups.length}.</p>` : undefined;
+  const others = groups.slice(GROUPS_SHOWN).map(({ name }) => name && html`${link(to(name), beginningOf(name))} `);
+  const summary = `The worst ${GROUPS_SHOWN} of ${groups.length}; the others`;
+  const note = others.length > 0 ? html`<details><summary>${summary}</summary>${others}</details>` : undefined;
   const columns = [
     { title: title.replace('By ', ''), of: nameOf },
     { title: 'stale, degraded or no data', of: sharesOf },
   ];
-  return listing(view, { title, columns, none: 'There are no hosts.' }, worst, note);
+  return listing(view, { title, columns, none: '' }, worst, note);
 }
 
 /** Upper ends of the histogram's ages. */
 const AGES = ['10s', '30s', '1m', '5m', '1h', '1d'] as const;
-const [OLDER, NONE] = ['older', 'none'];
+const [OLDER, NONE] = ['older', 'no snapshot'];
 
 interface Age {
   name: string;

@@ -21,9 +21,9 @@ export async function frontPage(view: FrontView): Promise<Html> {
   const { accounts, next } = await readAccounts(table, { limit: ACCOUNTS_LISTED, after: query.after });
   const list = tableHtml(view, tableOf(ACCOUNTS, accounts.map(shownAccount)));
   return html`${shown?.attention}
-<div class="columns">
+<div class="columns wide">
 ${section('Accounts', html`${list}${moreLink(next && href([], { after: next }), 'Further accounts')}`)}
-${shown?.calls}
+${shown && html`<div>${shown.others}</div>`}
 </div>`;
 }
 
@@ -43,9 +43,11 @@ async function statusOf(view: FrontView) {
   const tiles = figures.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf);
   const sectionOf = (shown: Table) => section(shown.title ?? '', tableHtml(view, shown));
   const calls = callsTable(status);
+  // A table of more than four columns needs the width of the page.
+  const { true: wide = [], false: narrow = [] } = Object.groupBy(tablesOf(status), ({ head }) => `${head.length > 4}`);
   return {
-    attention: html`<ul class="tiles">${tiles}</ul>${tablesOf(status).map(sectionOf)}`,
-    calls: calls.rows.length > 0 && sectionOf(calls),
+    attention: html`<ul class="tiles">${tiles}</ul>${wide.map(sectionOf)}`,
+    others: [...narrow.map(sectionOf), calls.rows.length > 0 && sectionOf(calls)],
   };
 }
 
@@ -59,7 +61,7 @@ const feedFigure = (counts: Reading<IngestCounts> | undefined): Figure =>
     const note = waiting === 1 ? 'message waiting' : 'messages waiting';
     const count = waiting.toLocaleString('en');
     if (refused.waiting === 0) return { value: count, note, isBad: false };
-    return { value: `${refused.waiting.toLocaleString('en')} refused`, note: `records, ${count} ${note}`, isBad: true };
+    return { value: refused.waiting.toLocaleString('en'), note: `refused records, ${count} ${note}`, isBad: true };
   });
 
 /** What the figures link to. */

@@ -22,7 +22,7 @@ ${listing(
   { ...FINDINGS_LISTED, none: text },
   findings,
   html`<p>It reads all merges, alerts, histories and keys of the account.</p>
-<form method="post"><input type="hidden" name="token" value="${formToken}"><button>Check now</button></form>`,
+<form method="post"><input type="hidden" name="token" value="${formToken}"><p><button>Check now</button></p></form>`,
 )}
 ${findings.length > 0 && html`<p>${text} What a repair would change: ${command(view, `repair --account ${id}`)}</p>`}`;
 }

@@ -56,9 +56,9 @@ const BEGINNING = 120;
 export const beginningOf = (text: string) =>
   text.length <= BEGINNING ? text : `${text.slice(0, BEGINNING).replace(/[\ud800-\udbff]$/, '')}…`;
 
-/** A text in a list: of a long one the beginning, which opens all of it. */
+/** A text in a list: of one above 200 UTF-16 units the beginning, which opens all of it. */
 export const folded = (text: string): string | Html =>
-  text.length <= BEGINNING ? text : html`<details><summary>${beginningOf(text)}</summary>${text}</details>`;
+  text.length <= 200 ? text : html`<details><summary>${beginningOf(text)}</summary>${text}</details>`;
 
 /** A section of a page, with an anchor. */
 export const section = (title: string, content: Value, note?: Html): Html =>
@@ -151,7 +151,7 @@ export const htmlDocument = (
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}${account && ` – ${account.name} (${account.account_id})`} – console</title>
+<title>${beginningOf(title)}${account && ` – ${beginningOf(account.name)} (${account.account_id})`} – console</title>
 <base href="${base}">
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/console.css">
@@ -176,7 +176,7 @@ ${signedIn.reference !== undefined && pageLink(signedIn.reference, 'API', false)
 </ul></nav>`
 }
 <main id="content" tabindex="-1">
-<div class="top"><h1>${account && html`<small>${account.name} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${beginningOf(title)}</h1>
+<div class="top"><h1>${account && html`<small>${beginningOf(account.name)} <span>account ${account.account_id}${kind && `, ${kind}`}</span></small> `}${beginningOf(title)}</h1>
 ${
   signedIn &&
   html`<p><output id="said" class="unseen"></output><output id="waiting"></output>As of ${timeText(signedIn.nowMs).slice(DATE_LENGTH + 1)} <a href="${address}">Refresh</a> <label><input type="checkbox" id="refresh"> every 10 s</label></p>`

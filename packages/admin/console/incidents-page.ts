@@ -148,7 +148,7 @@ export async function incidentsPage(view: View): Promise<Html> {
   const rows = [...incidents].map(([incident_id, row]) => ({
     incident_id,
     title: row.title,
-    ...timesOf(row),
+    changed_ms: timesOf(row).changed_ms,
     ...(row.owner_id !== undefined && { owner: ownerOf(row.owner_id) }),
     ...(alerts && { alerts: alerts.get(incident_id) ?? 0 }),
     entries: entries.get(incident_id)?.length ?? 0,
@@ -156,7 +156,7 @@ export async function incidentsPage(view: View): Promise<Html> {
   const count = link(href([accountId, 'incidents'], { ...query, read: 'all' }), 'Count the alerts of each incident');
   return html`
 ${pending.length > 0 && html`<p>${link(href([accountId, 'health']), `${countText(pending.length, 'merge')} pending`)}</p>`}
-<div class="columns">
+<div class="columns wide">
 ${section('Latest merges', merges(latest, 'Nothing was merged.'))}
 ${section('Incidents', html`${scope && html`<p>${scope}</p>`}${tableHtml(view, tableOf(INCIDENTS, rows))}${!alerts && html`<p>${count}</p>`}`)}
 </div>

@@ -5,6 +5,7 @@ import { isInt64, toInt64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { readAccount } from '../accounts/accounts.ts';
 import { withAnswerTimeout } from '../local-service/answer-timeout.ts';
+import { countText } from '../text/printable.ts';
 import { accountPage } from './account-page.ts';
 import { alertPage } from './alert-page.ts';
 import { alertsPage } from './alerts-page.ts';
@@ -117,5 +118,5 @@ async function requireAccount(table: Table, text = '') {
 
 function costText(units: number): string {
   if (units === 0) return ''; // not every server returns the consumed capacity
-  return `Read ${units.toLocaleString('en')} read units, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
+  return `Read ${countText(units, 'read unit')}, about $${(units * READ_UNIT_DOLLARS).toFixed(7)} on demand`;
 }

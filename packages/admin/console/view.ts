@@ -7,7 +7,7 @@ import type { Finding } from '../check/finding.ts';
 import type { IngestQueues } from '../ingest/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { type CommandArguments, commandText } from '../text/printable.ts';
-import { copyable } from './html.ts';
+import { beginningOf, copyable } from './html.ts';
 
 /** What the console reads: the table, and what the table does not contain, such as figures of the service. */
 export interface Source {
@@ -61,7 +61,7 @@ export async function nameCallers({ table, account }: View): Promise<(by: string
   const keys = new Map((await listAppKeys(table, account)).map((key) => [key.app_key_id, key]));
   return (by) => {
     const key = keys.get(by);
-    if (key) return `key ${by} (…${key.last_digits}${key.note ? `, ${key.note}` : ''})`;
+    if (key) return `key ${by} (…${key.last_digits}${key.note ? `, ${beginningOf(key.note)}` : ''})`;
     return /^(operator |record: )/.test(by) ? by : `key ${by}`;
   };
 }

@@ -1,11 +1,10 @@
 /** The page of work items, with who deleted them. */
-
 import type { WorkItemRow } from '../../../lib/model/work-item.ts';
 import { partitions } from '../../../lib/table/keys.ts';
 import { queryPage } from '../../../lib/table/read.ts';
 import { readWorkItem } from '../incidents/restore-work-item.ts';
 import type { Listing } from '../text/table.ts';
-import { folded, type Html, href, html, moreLink, when } from './html.ts';
+import { type Html, href, html, moreLink, when } from './html.ts';
 import { facts, listing } from './table.ts';
 import { nameCallers, type View } from './view.ts';
 
@@ -31,7 +30,7 @@ const workItems = (view: View, callerOf: (by: string) => string): Listing<WorkIt
   title: 'Work items',
   columns: [
     { title: 'work item', of: 'work_item_id' },
-    { title: 'title', of: ({ title }) => folded(String(title ?? '')) },
+    { title: 'title', of: ({ title }) => String(title ?? '') },
     { title: 'version', of: 'version' },
     {
       title: 'deleted',
@@ -49,5 +48,5 @@ const workItems = (view: View, callerOf: (by: string) => string): Listing<WorkIt
       },
     },
   ],
-  none: 'The account has no work items.',
+  none: 'The account has no work items. The feed takes them: docs/feed.md.',
 });

@@ -207,10 +207,10 @@ export function effectsOf(
   });
   if (stayed.length > 0) effects.push({ text: `${countText(stayed.length, 'alert')} already there` });
   if (expired > 0) effects.push({ text: `${countText(expired, 'alert')} expired since` });
-  if (entry.new_title !== undefined) effects.push({ text: `title: ${entry.old_title} → ${entry.new_title}` });
+  if (entry.new_title !== undefined) effects.push({ text: `title: ${entry.new_title} (was ${entry.old_title})` });
   if (new_owner_id !== undefined) {
     const before = old_owner_id === undefined ? 'none' : ownerOf(old_owner_id);
-    effects.push({ text: `owner: ${before} → ${ownerOf(new_owner_id)}` });
+    effects.push({ text: `owner: ${ownerOf(new_owner_id)} (was ${before})` });
   }
   if (entry.comment !== undefined) effects.push({ text: `comment: ${entry.comment}` });
   return effects;

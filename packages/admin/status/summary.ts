@@ -66,8 +66,10 @@ export function figuresOf(status: Status, errorText: (error: Error) => string): 
       return count === undefined ? undefined : { ...badUnlessZero(count), ...(count > 0 && { note }) };
     }),
     figure('Open alerts', open_alerts, (found) => {
-      const shown = totalsOf(found).map(({ severity, count }) => `${count.toLocaleString('en')} ${severity}`);
-      return { value: shown.join(', ') || '0', isBad: false };
+      const totals = totalsOf(found);
+      const value = totals.reduce((sum, { count }) => sum + count, 0).toLocaleString('en');
+      const note = totals.map(({ severity, count }) => `${count.toLocaleString('en')} ${severity}`).join(', ');
+      return { value, note, isBad: false };
     }),
     figure('Accounts', accounts, ({ count }) => ({ value: count.toLocaleString('en'), isBad: false })),
     ...accountFigures(status),

@@ -23,7 +23,7 @@ export const ACCOUNTS: Listing<ReturnType<typeof shownAccount>> = {
     { title: 'gateway key', of: 'gateway_key' },
     { title: 'app keys', of: 'app_keys', as: 'count' },
   ],
-  none: 'The table has no accounts.',
+  none: 'The table has no accounts: admin account create makes one.',
 };
 
 /** Keys without what only the service uses, oldest first. */
@@ -46,7 +46,7 @@ export const KEYS: Listing<ReturnType<typeof shownKeys>[number]> = {
     { title: 'expires', of: ({ expires_at: at }) => (at === undefined ? 'never' : { atMs: at * 1_000 }) },
     { title: 'last used', of: 'last_used_at', as: 'seconds' },
   ],
-  none: 'The account has no app keys.',
+  none: 'The account has no app keys: admin app-key issue makes one.',
 };
 
 export const MEMBERS: Listing<{ member_id: Int64; name: string }> = {
@@ -55,7 +55,7 @@ export const MEMBERS: Listing<{ member_id: Int64; name: string }> = {
     { title: 'member', of: 'member_id' },
     { title: 'name', of: 'name' },
   ],
-  none: 'The account has no members.',
+  none: 'The account has no members. The feed takes them: docs/feed.md.',
 };
 
 export const LAST_RECORDS: Listing<{ kind: string; sent_at_ms: number }> = {
@@ -64,7 +64,7 @@ export const LAST_RECORDS: Listing<{ kind: string; sent_at_ms: number }> = {
     { title: 'kind', of: 'kind' },
     { title: 'last record', of: 'sent_at_ms', as: 'time' },
   ],
-  none: 'The account has sent no records to the feed.',
+  none: 'The account has sent no records to the feed: docs/feed.md says how.',
 };
 
 export const AUDIT: Listing<AuditEntry> = {

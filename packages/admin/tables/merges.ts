@@ -29,7 +29,7 @@ export const INCIDENTS: Listing<ShownIncident> = {
     { title: 'alerts', of: 'alerts', as: 'count' },
     { title: 'merges', of: 'entries', as: 'count' },
   ],
-  none: 'The account has no incidents.',
+  none: 'The account has no incidents. The feed takes them: docs/feed.md.',
 };
 
 /** Ids of alerts that are listed of a merge; the others are only counted. */

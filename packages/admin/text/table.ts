@@ -120,5 +120,6 @@ function fieldCell(name: string, value: unknown): Cell {
   if (isNumber && name.endsWith('interval_ms')) return KINDS.duration(value);
   if (isNumber && name.endsWith('_ms')) return KINDS.time(value);
   if (isNumber && /_(time|at)$/.test(name)) return KINDS.seconds(value);
+  if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
   return typeof value === 'object' ? stringifyJson(value) : String(value);
 }

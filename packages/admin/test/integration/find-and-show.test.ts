@@ -79,10 +79,10 @@ describe('find', async () => {
     const out = expect.stringContaining(kind === 'merge' ? incident : id);
     expect(await run(argumentsBy('sh', command))).toEqual({ exitCode: 0, err: '', out });
     const { text: results } = await console.page(`/find?id=${encodeURIComponent(id)}`);
-    const links = [...results.matchAll(/<th scope="row"><a href="([^"]*)"/g)].map(([, to = '']) => to);
+    const links = [...results.matchAll(/<th scope="row" data-name="id"><a href="([^"]*)"/g)].map(([, to = '']) => to);
     const page = await console.page(`/${links.find((to) => to.startsWith(`${account}/`))?.replaceAll('&amp;', '&')}`);
     expect(page.status).toBe(200);
-    if (kind === 'work_item') expect(page.text).toContain('<th scope="row">-wi 1</th>');
+    if (kind === 'work_item') expect(page.text).toContain('<th scope="row" data-name="work item">-wi 1</th>');
   });
 
   it('names every account that has the id, in either case of an ObjectID or request id, or by the beginning of the id of a key', async () => {
@@ -225,7 +225,7 @@ it('show incident and alert show what is stored, and the history', async () => {
     ...[`  entry      ${shown.history[0].sequence}\n  at         2027-01-15 08:00:00 UTC\n  what       merge\n`],
     ...[`  state      done\n  incident   ${to}\n`, `  by         ${shown.history[0].by}\n`],
     ...[`2 alerts from ${from}`, '1 alert from no incident', '1 alert already there'],
-    ...['title: Checkout is down → New', 'owner: none → 7', 'comment: one cause'],
+    ...['title: New (was Checkout is down)', 'owner: 7 (was none)', 'comment: one cause'],
   ])
     expect(out).toContain(text);
   const alert = await jsonOf(`alert show ${alerts[0]} --account ${tenant.account}`);
