@@ -66,28 +66,21 @@ await putAppKey(table, { account_id: 1 }, DEMO_KEYS.demo);
 const { PYTHON } = process.env;
 const hasBoto3 = spawnSync(PYTHON ?? 'python3', ['-c', 'import boto3'], { stdio: 'ignore' }).status === 0;
 
-it.skipIf(PYTHON === undefined && !hasBoto3)(
-  'docs/feed.md: the example in Python changes a host of the sample',
-  async () => {
-    const document = textOf('docs/feed.md');
-    const [, settings = ''] = /```sh\n(export AWS_ENDPOINT_URL.*?)```/s.exec(document) ?? [];
-    const [, code = ''] = /```python\n(.*?)```/s.exec(document) ?? [];
-    const [, hostId = ''] = /"host_id": "(.*?)"/.exec(code) ?? [];
-    const nowMs = Date.now();
-    const lines = sampleData(nowMs).filter((line) => line.includes(`"host_id":"${hostId}"`));
-    expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['host', 'host_status']);
-    await loadData(table, 'sample', lines, { nowMs });
-    // Nothing but the document says where the queue is.
-    const { PATH, HOME } = process.env;
-    const script = `${settings.replaceAll('http://127.0.0.1:3000', service.url)}"$@"`;
-    await promisify(execFile)('bash', ['-ec', script, 'bash', PYTHON ?? 'python3', '-c', code], {
-      env: { PATH, HOME },
-    });
-    await expect
-      .poll(() => stored(table, keys.hostStatus(1, hostId)))
-      .toMatchObject({ node_count: 12, edge_count: 18 });
-  },
-);
+it.skipIf(PYTHON === undefined && !hasBoto3)('docs/feed.md: the example in Python changes a host', async () => {
+  const document = textOf('docs/feed.md');
+  const [, settings = ''] = /```sh\n(export AWS_ENDPOINT_URL.*?)```/s.exec(document) ?? [];
+  const [, code = ''] = /```python\n(.*?)```/s.exec(document) ?? [];
+  const [, hostId = ''] = /"host_id": "(.*?)"/.exec(code) ?? [];
+  const nowMs = Date.now();
+  const lines = sampleData(nowMs).filter((line) => line.includes(`"host_id":"${hostId}"`));
+  expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['host', 'host_status']);
+  await loadData(table, 'sample', lines, { nowMs });
+  // Nothing but the document says where the queue is.
+  const { PATH, HOME } = process.env;
+  const script = `${settings.replaceAll('http://127.0.0.1:3000', service.url)}"$@"`;
+  await promisify(execFile)('bash', ['-ec', script, 'bash', PYTHON ?? 'python3', '-c', code], { env: { PATH, HOME } });
+  await expect.poll(() => stored(table, keys.hostStatus(1, hostId))).toMatchObject({ node_count: 12, edge_count: 18 });
+});
 
 it('docs/senders.md: Alertmanager, configured as written, sends to the service of npm start', async () => {
   const [, url = ''] = /url: '(.*?)'/.exec(textOf('docs/senders.md')) ?? [];
