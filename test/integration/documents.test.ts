@@ -7,8 +7,9 @@ import { afterAll, expect, it } from 'vitest';
 import { keys } from '../../lib/table/keys.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { putAccount } from '../../packages/admin/accounts/accounts.ts';
+import { loadData } from '../../packages/admin/data/load.ts';
 import { commandNames } from '../../packages/admin/test/support/run-admin.ts';
-import { DEMO_KEYS } from '../../packages/local/sample.ts';
+import { DEMO_KEYS, sampleData } from '../../packages/local/sample.ts';
 import { serveTable } from '../../packages/local/test/support/start-service.ts';
 import { DOCUMENTS, textOf } from '../support/documents.ts';
 import { newTable, putAppKey, stored } from '../support/service.ts';
@@ -65,16 +66,20 @@ await putAppKey(table, { account_id: 1 }, DEMO_KEYS.demo);
 const { PYTHON } = process.env;
 const hasBoto3 = spawnSync(PYTHON ?? 'python3', ['-c', 'import boto3'], { stdio: 'ignore' }).status === 0;
 
-it.skipIf(PYTHON === undefined && !hasBoto3)('docs/feed.md: the example in Python writes its record', async () => {
+it.skipIf(PYTHON === undefined && !hasBoto3)('docs/feed.md: the example in Python changes a host', async () => {
   const document = textOf('docs/feed.md');
   const [, settings = ''] = /```sh\n(export AWS_ENDPOINT_URL.*?)```/s.exec(document) ?? [];
   const [, code = ''] = /```python\n(.*?)```/s.exec(document) ?? [];
+  const [, hostId = ''] = /"host_id": "(.*?)"/.exec(code) ?? [];
+  const nowMs = Date.now();
+  const lines = sampleData(nowMs).filter((line) => line.includes(`"host_id":"${hostId}"`));
+  expect(lines.map((line) => JSON.parse(line).kind)).toEqual(['host', 'host_status']);
+  await loadData(table, 'sample', lines, { nowMs });
   // Nothing but the document says where the queue is.
   const { PATH, HOME } = process.env;
   const script = `${settings.replaceAll('http://127.0.0.1:3000', service.url)}"$@"`;
   await promisify(execFile)('bash', ['-ec', script, 'bash', PYTHON ?? 'python3', '-c', code], { env: { PATH, HOME } });
-  const key = keys.hostStatus(1, 'fra-1-edge-0001');
-  await expect.poll(() => stored(table, key)).toMatchObject({ node_count: 12, edge_count: 18 });
+  await expect.poll(() => stored(table, keys.hostStatus(1, hostId))).toMatchObject({ node_count: 12, edge_count: 18 });
 });
 
 it('docs/senders.md: Alertmanager, configured as written, sends to the service of npm start', async () => {
