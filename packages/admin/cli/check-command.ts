@@ -23,8 +23,10 @@ export function addCheckCommands(program: AdminCommand): void {
     .option(...jsonOption)
     .reads(async (session: Session<Options>) => {
       const findings = await printFindings(session);
-      if (findings.length > 0)
-        throw new FoundError(`${countText(findings.length, 'finding')}. Run \`repair\` to see what it would change.`);
+      if (findings.length === 0) return;
+      const all = countText(findings.length, 'finding');
+      if (!findings.some(isRepairable)) throw new FoundError(`${all}, which \`repair\` cannot fix.`);
+      throw new FoundError(`${all}. Run \`repair\` to see what it would change.`);
     });
 
   program
@@ -44,7 +46,7 @@ async function repairFindings(session: WritingSession<Options>): Promise<void> {
   const { io, table, audit, dryRun } = session;
   const findings = await printFindings(session);
   if (findings.length === 0) return;
-  const repairable = findings.filter(({ fixes }) => fixes.length > 0);
+  const repairable = findings.filter(isRepairable);
   const all = countText(findings.length, 'finding');
   if (dryRun) return say(io, `${repairable.length} of ${all} would be repaired.`);
   const progress = startProgress(io, 'repair', repairable.length);
@@ -82,5 +84,7 @@ const jsonOf = ({ kind, account, ids, detail, fixes }: Finding) => ({
   account_id: account,
   ...ids,
   detail,
-  repairable: fixes.length > 0,
+  repairable: isRepairable({ fixes }),
 });
+
+const isRepairable = ({ fixes }: Pick<Finding, 'fixes'>) => fixes.length > 0;

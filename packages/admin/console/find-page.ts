@@ -8,7 +8,7 @@ import type { View } from './view.ts';
 
 export async function findPage(view: Omit<View, 'account'>): Promise<Html> {
   const id = view.query.id?.trim() ?? '';
-  const found = id === '' ? [] : await find(view.table, id);
+  if (id === '') return html`<section><p>Type an id, or the key of an alert, in the search box.</p></section>`;
   const none = `Nothing has the id ${id}. Ids of hosts and work items, and keys of alerts, are exact; a request_id is one of a merge, in the newest ${HISTORIES_SEARCHED} incidents of each account.`;
-  return html`<section>${tableHtml(view, tableOf({ ...FOUND, none }, found))}</section>`;
+  return html`<section>${tableHtml(view, tableOf({ ...FOUND, none }, await find(view.table, id)))}</section>`;
 }

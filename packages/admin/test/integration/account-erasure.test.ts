@@ -207,7 +207,8 @@ describe('account erase', () => {
     const shown = await admin(`account show ${OWN}`);
     expect(shown).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^Account 42 is being erased, since /) });
     const check = await admin('check');
-    expect([check.exitCode, check.out]).toEqual([3, 'erasure_unfinished: account 42: run `account erase 42` again\n']);
+    const finding = 'erasure_unfinished: account 42: run `account erase 42` again\n';
+    expect(check).toEqual({ exitCode: 3, out: finding, err: '1 finding, which `repair` cannot fix.\n' });
     const { exitCode, err } = await erase(admin);
     expect([exitCode, err]).toEqual([
       0,
