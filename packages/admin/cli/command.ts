@@ -49,6 +49,8 @@ export interface WriteResult {
 const ANSWER_TIMEOUT = { warnAfterMs: 3_000, failAfterMs: 30_000 };
 
 type WhenToWrite = 'never' | 'unless --dry-run' | 'if --write';
+/** What a command allows that others refuse: accounts in `--account` that do not exist yet or were erased; to write on a standby. */
+type Allowed = 'new accounts' | 'erased accounts' | 'standby';
 type Action<ActionSession, Args extends unknown[], Result = void> = (
   session: ActionSession,
   ...args: Args
@@ -63,9 +65,7 @@ export const jsonOption = ['--json', 'print JSON'] as const;
 /** One of the operator's commands, or a group of them. */
 export class AdminCommand extends Command {
   readonly #io: Io;
-  #createsAccounts = false;
-  #readsErased = false;
-  #allowsStandby = false;
+  readonly #allowed = new Set<Allowed>();
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -87,21 +87,8 @@ export class AdminCommand extends Command {
     return this.requiredOption('--account <account>', description, accountId);
   }
 
-  /** Allows accounts in `--account` that do not exist yet. */
-  createsAccounts(): this {
-    this.#createsAccounts = true;
-    return this;
-  }
-
-  /** Allows an account in `--account` that was erased. */
-  readsErased(): this {
-    this.#readsErased = true;
-    return this;
-  }
-
-  /** Lets a command that writes run on a standby, although what it writes there may undo what the other region writes. */
-  allowsStandby(): this {
-    this.#allowsStandby = true;
+  allows(what: Allowed): this {
+    this.#allowed.add(what);
     return this;
   }
 
@@ -135,17 +122,6 @@ export class AdminCommand extends Command {
 
   /** Runs an action that writes, unless `--dry-run` is given, and prints its result as text or, with `--json`, as JSON. */
   writes<Options, Args extends unknown[]>(action: Action<WritingSession<Options>, Args, WriteResult>): this {
-    return this.option('--dry-run', 'show what would be written, without writing it').reports(
-      'unless --dry-run',
-      action,
-    );
-  }
-
-  /** Runs an action that may write, and prints its result as text or, with `--json`, as JSON. */
-  reports<Options, Args extends unknown[]>(
-    when: WhenToWrite,
-    action: Action<WritingSession<Options>, Args, WriteResult>,
-  ): this {
     const run = async (session: WritingSession<Options & { json?: boolean }>, ...args: Args) => {
       const { io, options, dryRun } = session;
       const { text, lines = [], json } = await action(session as WritingSession<Options>, ...args);
@@ -153,7 +129,9 @@ export class AdminCommand extends Command {
       for (const line of lines) print(io, line);
       (dryRun ? say : print)(io, text);
     };
-    return this.option(...jsonOption).runs(when, run);
+    return this.option('--dry-run', 'show what would be written, without writing it')
+      .option(...jsonOption)
+      .runs('unless --dry-run', run);
   }
 
   /** Runs an action on the table that the options name, after the user has confirmed a write to another machine. */
@@ -174,15 +152,15 @@ export class AdminCommand extends Command {
           if (dryRun)
             say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
           else {
-            if (target.standby && !this.#allowsStandby) throw new CliError(STANDBY);
+            if (target.standby && !this.#allowed.has('standby')) throw new CliError(STANDBY);
             await confirmWrite(target, options, io);
             by = await operatorOf(target);
           }
         }
         const audit = createAudit(table, this.#fullName(), by, io.now);
         let account: AccountRow | undefined;
-        const accountIds = this.#createsAccounts ? [] : [options.account ?? []].flat();
-        for (const id of accountIds) account = await requireAccount(table, id, this.#readsErased);
+        const accountIds = this.#allowed.has('new accounts') ? [] : [options.account ?? []].flat();
+        for (const id of accountIds) account = await requireAccount(table, id, this.#allowed.has('erased accounts'));
         const session = { io, target: { ...target, table }, table, options, account, dryRun, audit };
         await action(session as WritingSession<Options>, ...(this.processedArgs as Args));
       } finally {
@@ -199,11 +177,11 @@ export class AdminCommand extends Command {
   }
 }
 
-/** @throws CliError if the account does not exist, or was erased and `readsErased` is not set */
-export async function requireAccount(table: Table, id: Int64, readsErased = false): Promise<AccountRow> {
+/** @throws CliError if the account does not exist, or was erased although it may not be */
+export async function requireAccount(table: Table, id: Int64, mayBeErased = false): Promise<AccountRow> {
   const row = await readAccount(table, id);
   if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
-  if (row.erased_at_ms !== undefined && !readsErased)
+  if (row.erased_at_ms !== undefined && !mayBeErased)
     throw new CliError(
       `Account ${id} was erased: only \`audit\`, \`account show\` and \`account erase\` still know it.`,
     );

@@ -1,16 +1,14 @@
 /** `admin account erase`: the end of an account's life. */
-import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Action } from '../../../lib/table/write.ts';
-import { readAccount } from '../accounts/accounts.ts';
 import { countRows, deleteRows, endErasure, markErased, SETTLE_MS } from '../accounts/erase-account.ts';
 import { type RowCounts, rowsJson, rowsText, sumOf } from '../accounts/row-counts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
-import type { AdminCommand, WriteResult, WritingSession } from './command.ts';
-import { CliError, type Io, say, UsageError } from './io.ts';
+import { type AdminCommand, requireAccount, type WriteResult, type WritingSession } from './command.ts';
+import { ask, CliError, type Io, say, UsageError } from './io.ts';
 import { isOnThisMachine, type Target, type TargetOptions } from './target.ts';
 
 type EraseSession = WritingSession<TargetOptions>;
@@ -28,8 +26,7 @@ export function addEraseCommand(group: AdminCommand): void {
 
 async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
   const { io, target, table, dryRun, audit } = session;
-  const row = await readAccount(table, id);
-  if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
+  const row = await requireAccount(table, id, true);
   requireWhole(target);
   const isMarked = row.erased_at_ms !== undefined;
   if (isMarked) say(io, stateText(row));
@@ -153,14 +150,9 @@ async function confirmErasure(
 ): Promise<void> {
   if (options.yes) return;
   const where = isOnThisMachine(target) ? ' on this machine' : '';
-  if (!io.stdin.isTTY || io.stdin.readableEnded)
-    throw new UsageError(line`Pass --yes to erase account ${id} (${name})${where} without confirmation.`);
-  say(io, line`This erases account ${id} (${name})${where}, with all its data, for ever.`);
-  const prompt = createInterface({ input: io.stdin, output: io.stderr });
-  try {
-    const answer = await prompt.question('Type the id of the account to erase it: ', { signal: io.signal });
-    if (answer.trim() !== String(id)) throw new CliError('Nothing was erased.');
-  } finally {
-    prompt.close();
-  }
+  const answer = await ask(io, 'Type the id of the account to erase it: ', {
+    before: line`This erases account ${id} (${name})${where}, with all its data, for ever.`,
+    elsewhere: line`Pass --yes to erase account ${id} (${name})${where} without confirmation.`,
+  });
+  if (answer !== String(id)) throw new CliError('Nothing was erased.');
 }

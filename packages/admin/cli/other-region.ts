@@ -18,7 +18,7 @@ export const withOtherRegion = (command: AdminCommand): AdminCommand =>
   command
     .requiredOption('--from <region>', 'the region that has written until now; of a table at --endpoint its URL there')
     .option('--from-stack <name>', 'the stack in that region (default: the name of --stack)')
-    .allowsStandby();
+    .allows('standby');
 
 /** The stack or table of the other region, or why it does not answer. */
 export type Other = Target | { readonly silence: string };

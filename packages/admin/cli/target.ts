@@ -1,5 +1,4 @@
 /** The table that a command works on: that of `npm start`, of a deployed stack, or at a given address. */
-import { createInterface } from 'node:readline/promises';
 import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { SQS } from '@aws-sdk/client-sqs';
@@ -18,7 +17,7 @@ import type { RelayResources } from '../relay/replay-dead-letters.ts';
 import { type Measured, measureLocal } from '../status/measured.ts';
 import { measureStack } from '../status/stack-figures.ts';
 import { localUser } from './audit-trail.ts';
-import { CliError, type Io, say, UsageError } from './io.ts';
+import { ask, CliError, type Io, say, UsageError } from './io.ts';
 
 export interface TargetOptions {
   endpoint?: string;
@@ -189,16 +188,8 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
 /** Asks for confirmation, unless the target is local or --yes was given. */
 export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
   if (options.yes || isOnThisMachine(target)) return;
-  // If standard input is the data of an import, it cannot contain an answer.
-  if (!io.stdin.isTTY || io.stdin.readableEnded)
-    throw new UsageError('Pass --yes to write there without confirmation.');
-  const prompt = createInterface({ input: io.stdin, output: io.stderr });
-  try {
-    const answer = await prompt.question('Continue? [y/N] ', { signal: io.signal });
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was written.');
-  } finally {
-    prompt.close();
-  }
+  const answer = await ask(io, 'Continue? [y/N] ', { elsewhere: 'Pass --yes to write there without confirmation.' });
+  if (!/^y(es)?$/i.test(answer)) throw new CliError('Nothing was written.');
 }
 
 export const isOnThisMachine = ({ endpoint }: Target) =>
