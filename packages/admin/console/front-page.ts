@@ -1,6 +1,6 @@
 /** The front page: the status of the service, what needs an operator, and the accounts. */
 import { readAccounts } from '../accounts/accounts.ts';
-import { type IngestCounts, readIngestStatus } from '../ingest/ingest-status.ts';
+import type { QueueCounts } from '../ingest/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { type Reading, readingOf, readStatus } from '../status/status.ts';
 import { CALLS, callsTable, type Figure, figureOf, figuresOf, tablesOf } from '../status/summary.ts';
@@ -37,7 +37,7 @@ async function statusOf(view: FrontView) {
       now: () => nowMs,
       measure: async () => (await measure()) ?? NO_FIGURES,
     }),
-    ingestQueues && readingOf(() => readIngestStatus(ingestQueues)),
+    ingestQueues && readingOf(() => ingestQueues.counts()),
   ]);
   const figures = [...figuresOf(status, errorText), feedFigure(ingestStatus)];
   const tiles = figures.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf);
@@ -54,7 +54,7 @@ const NO_FIGURES: Measured = { operations: [], attempts: [] };
 
 const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
 
-const feedFigure = (counts: Reading<IngestCounts> | undefined): Figure =>
+const feedFigure = (counts: Reading<QueueCounts> | undefined): Figure =>
   figureOf('Feed', counts, errorText, ({ ingest: { waiting }, refused }) => {
     const note = waiting === 1 ? 'message waiting' : 'messages waiting';
     const count = waiting.toLocaleString('en');
