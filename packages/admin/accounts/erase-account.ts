@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../../../lib/aws/http-handler.ts';
-import { backoff, forEach, isThrottled } from '../../../lib/shared/concurrency.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { EXISTS, expression, expressionsOf, is, projection, set } from '../../../lib/table/expression.ts';
@@ -19,6 +19,7 @@ import {
   tenantPartition,
 } from '../../../lib/table/keys.ts';
 import { type Action, deleteAction, deleteRow, transact, updateAction } from '../../../lib/table/write.ts';
+import { patiently } from '../aws/patiently.ts';
 import { AccountError, readAccount } from './accounts.ts';
 import { addRows, type RowCounts } from './row-counts.ts';
 
@@ -34,8 +35,6 @@ export const SETTLE_MS = 100_000;
 /** The rest of a table's write units is for callers: `maxWriteUnits` is 4,000 a second by default. */
 const UNITS_A_SECOND = 1_000;
 const CONCURRENCY = 8;
-/** Long waits, since callers need the table's capacity first. */
-const BACKOFF = { baseMs: 50, maxMs: 5_000 };
 
 /**
  * The rows that an erasure deletes, a page at a time, by a scan of the whole table: only that shows that nothing is left. It is one scan at a
@@ -145,15 +144,8 @@ export async function deleteRows(
 /** Deletes a row, and waits while DynamoDB throttles. @returns the write units that it took */
 async function deleteOne({ client, name, signal }: Table, { pk, sk }: Key): Promise<number> {
   const command = () => new DeleteCommand({ TableName: name, Key: { pk, sk }, ReturnConsumedCapacity: 'TOTAL' });
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { ConsumedCapacity } = await client.send(command(), optionsOf(signal));
-      return ConsumedCapacity?.CapacityUnits ?? 0;
-    } catch (error) {
-      if (!isThrottled(error)) throw error;
-    }
-    await backoff(attempt, BACKOFF, signal);
-  }
+  const { ConsumedCapacity } = await patiently(() => client.send(command(), optionsOf(signal)), signal);
+  return ConsumedCapacity?.CapacityUnits ?? 0;
 }
 
 /** Records that nothing of the account is left but its mark and the audit. @param done written in the same transaction */

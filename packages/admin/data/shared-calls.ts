@@ -16,13 +16,12 @@ import { backoff, causeOf } from '../../../lib/shared/concurrency.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import type { Key } from '../../../lib/table/keys.ts';
 import { batchGet, rowName } from '../../../lib/table/read.ts';
+import { BACKOFF } from '../aws/patiently.ts';
 
 /** Rows of a call: the maximum of both `BatchGetItem` and `TransactWriteItems`. */
 const MAX_ROWS = 100;
 /** How many calls of each sort are under way. */
 const CONCURRENCY = 8;
-/** Long waits, since callers of the API need the table's capacity first. */
-export const BACKOFF = { baseMs: 50, maxMs: 5_000 };
 
 type TransactItems = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
