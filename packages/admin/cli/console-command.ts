@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { startConsole } from '../console/start-console.ts';
+import { startConsole } from '../console/console.ts';
 import type { AdminCommand, Session } from './command.ts';
 import { print, say } from './io.ts';
 import { isOnThisMachine, type Target, type TargetOptions, targetText } from './target.ts';

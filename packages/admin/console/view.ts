@@ -26,6 +26,9 @@ export interface Source {
   measure(): Promise<Measured | undefined>;
   /** The feed's queues; undefined: unknown. */
   readonly ingestQueues: IngestQueues | undefined;
+  now(): number;
+  /** Called after a bug in the console, with printable lines that describe it. */
+  onFailed(text: string): void;
 }
 
 export interface View extends Source {
