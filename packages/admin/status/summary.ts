@@ -81,17 +81,17 @@ const totalsOf = (found: readonly OpenAlerts[]) =>
   );
 
 function accountFigures({ accounts }: Status): Figure[] {
-  const { withoutGatewayKey = [], overQuota = [] } = known(accounts) ?? {};
+  const { without_gateway_key = [], over_quota = [] } = known(accounts) ?? {};
   const figure = (name: string, found: NonNullable<Figure['accounts']>) =>
     found.length > 0 ? [{ name, ...badUnlessZero(found.length), accounts: found }] : [];
   return [
     ...figure(
       'Without a gateway key',
-      withoutGatewayKey.map((id) => ({ id, text: `account ${id}` })),
+      without_gateway_key.map((id) => ({ id, text: `account ${id}` })),
     ),
     ...figure(
       'Over a RUM quota',
-      overQuota.map(({ account_id: id, quota }) => ({ id, text: `account ${id} (${quota})` })),
+      over_quota.map(({ account_id: id, quota }) => ({ id, text: `account ${id} (${quota})` })),
     ),
   ];
 }
@@ -157,7 +157,7 @@ export function tablesOf({ measured, pending, accounts, open_alerts }: Status): 
     tableOf(PENDING_MERGES, merges),
     tableOf(OPEN_ALERTS, (known(open_alerts) ?? []).slice(0, ACCOUNTS_LISTED)),
     tableOf(REFUSED_KEYS, figures?.refused_keys ?? []),
-    tableOf(EXPIRING_KEYS, known(accounts)?.expiringKeys ?? []),
+    tableOf(EXPIRING_KEYS, known(accounts)?.expiring_keys ?? []),
   ].filter(({ rows }) => rows.length > 0);
 }
 
