@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import type { Table } from '../../../../lib/table/client.ts';
@@ -17,6 +16,7 @@ import {
   newAppKey,
   newTable,
   putAll,
+  rowsIn,
   stored,
   storedUnder,
   testDeps,
@@ -39,13 +39,11 @@ const sampleLines = () =>
   [...sampleData(Date.now())].filter((line, index) => !line.includes('"kind":"host') || index % 100 === 0);
 
 /** All rows of a table, without the audit, the times of imports and the values that differ from table to table. */
-async function contents({ client, name }: Table): Promise<object[]> {
+async function contents(table: Table): Promise<object[]> {
   const isCopied = ([attribute]: [string, unknown]) =>
     !/_order$|^(event|ttl|cursor_secret|gateway_key|revision|account_revision)$/.test(attribute);
-  const pages = await Array.fromAsync(paginateScan({ client }, { TableName: name }));
-  return pages
-    .flatMap(({ Items = [] }) => Items)
-    .filter(({ pk }) => !String(pk).endsWith('#AUDIT'))
+  return (await rowsIn(table))
+    .filter(({ pk }) => !pk.endsWith('#AUDIT'))
     .map((row) => Object.fromEntries(Object.entries(row).filter(isCopied)))
     .sort((a, b) => (`${a.pk} ${a.sk}` < `${b.pk} ${b.sk}` ? -1 : 1));
 }
