@@ -128,9 +128,7 @@ async function checkApiGateway(config: ClientConfig, stageRate: number, isDeploy
 }
 
 async function countItems(pages: AsyncIterable<{ items?: object[] | undefined }>): Promise<number> {
-  let count = 0;
-  for await (const { items = [] } of pages) count += items.length;
-  return count;
+  return (await Array.fromAsync(pages)).flatMap(({ items = [] }) => items).length;
 }
 
 function countFinding(count: number, max: number, what: string, advice: string): Finding {

@@ -1,7 +1,8 @@
-import { replayRelay } from '../relay/replay-dead-letters.ts';
+import { type RelayResources, replayRelay } from '../relay/replay-dead-letters.ts';
 import { line } from '../text/printable.ts';
 import type { AdminCommand, WritingSession } from './command.ts';
 import { sentenceOf } from './command-errors.ts';
+import type { Target } from './target.ts';
 
 export function addRelayCommands(program: AdminCommand): void {
   program
@@ -13,12 +14,13 @@ export function addRelayCommands(program: AdminCommand): void {
       'relay replay --dry-run',
     )
     .writes(async ({ table, target, dryRun, audit }: WritingSession) => {
-      if (!target.relay)
+      const resources = resourcesOf(target);
+      if (!resources)
         return {
           text: 'Only a deployed stack has these dead letters: pass --stack NAME.',
           json: { relayed: 0, left: [] },
         };
-      const { letters, left } = await replayRelay(table, target.relay, dryRun ? undefined : audit.around);
+      const { letters, left } = await replayRelay(table, resources, dryRun ? undefined : audit.around);
       const stay = left.map(({ message_id, error }) => ({ message_id, reason: sentenceOf(error) }));
       const relayed = letters - left.length;
       return {
@@ -27,4 +29,13 @@ export function addRelayCommands(program: AdminCommand): void {
         json: { relayed, left: stay },
       };
     });
+}
+
+/** @returns undefined if the target is no stack */
+function resourcesOf({ region, outputs }: Target): RelayResources | undefined {
+  const names = ['RelayEventsUrl', 'MergeQueueUrl', 'RelayDeadLettersUrl'];
+  const [eventsUrl, mergeQueueUrl, deadLettersUrl] = names.map((name) => outputs?.get(name));
+  return eventsUrl && mergeQueueUrl && deadLettersUrl
+    ? { region, eventsUrl, mergeQueueUrl, deadLettersUrl }
+    : undefined;
 }

@@ -13,7 +13,6 @@ import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
-import type { RelayResources } from '../relay/replay-dead-letters.ts';
 import { type Measured, measureLocal } from '../status/measured.ts';
 import { measureStack } from '../status/stack-figures.ts';
 import { localUser } from './audit-trail.ts';
@@ -40,9 +39,9 @@ export interface Target {
   /** Approximate number of messages in the dead-letter queue of merges; absent: the stack names no such queue. */
   readonly deadLetters?: () => Promise<number>;
   /** Base address of the API that serves the table; absent: unknown. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** With a domain: the base address of the API without it. */
-  readonly defaultUrl?: string;
+  readonly defaultUrl?: string | undefined;
   /** Reads the figures of the service, from CloudWatch or `npm start`; absent: there are none. */
   readonly measure?: () => Promise<Measured>;
   /** Of a stack: whether its last deployment made it a standby, so that another region writes to the table. */
@@ -57,8 +56,6 @@ export interface Target {
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
   readonly ingestQueues?: IngestQueues;
-  /** What a replay of relay's dead letters uses; absent: the stack names no such queue. */
-  readonly relay?: RelayResources;
   close(): void;
 }
 
@@ -95,38 +92,25 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
 }
 
 async function connectStack(stack: string, region: string | undefined): Promise<Target> {
-  const client = new CloudFormation(clientConfig(region));
-  const { Stacks = [] } = await client.describeStacks({ StackName: stack });
-  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+  const { Stacks = [] } = await new CloudFormation(clientConfig(region)).describeStacks({ StackName: stack });
+  const { Outputs = [], Parameters = [], StackStatus = '' } = Stacks[0] ?? {};
+  const outputs = new Map(Outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${stack} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  const url = outputs.get('Url');
-  const defaultUrl = outputs.get('DefaultUrl');
-  const mergeDeadLettersUrl = outputs.get('DeadLettersUrl');
-  const eventsUrl = outputs.get('RelayEventsUrl');
-  const mergeQueueUrl = outputs.get('MergeQueueUrl');
-  const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
+  const deadLettersUrl = outputs.get('DeadLettersUrl');
   const endedAlertDays = outputs.get('EndedAlertDays');
   return {
     ...connect({ tableName, region, accountPlanId }),
     ...connectIngestQueues(outputs, region),
-    ...(mergeDeadLettersUrl && { deadLetters: () => countDeadLetters(mergeDeadLettersUrl, region) }),
-    ...(url && { url }),
-    ...(defaultUrl && { defaultUrl }),
-    ...(eventsUrl &&
-      mergeQueueUrl &&
-      deadLettersUrl && {
-        relay: { region: await client.config.region(), eventsUrl, mergeQueueUrl, deadLettersUrl },
-      }),
+    ...(deadLettersUrl && { deadLetters: () => countDeadLetters(deadLettersUrl, region) }),
+    url: outputs.get('Url'),
+    defaultUrl: outputs.get('DefaultUrl'),
     outputs,
     ...(endedAlertDays && { endedAlertDays: Number(endedAlertDays) }),
-    isDeployed: /COMPLETE(_CLEANUP_IN_PROGRESS)?$/.test(Stacks[0]?.StackStatus ?? ''),
+    isDeployed: /COMPLETE(_CLEANUP_IN_PROGRESS)?$/.test(StackStatus),
     regionDigit: Number(outputs.get('RegionDigit') ?? 0),
-    standby:
-      Stacks[0]?.Parameters?.some(
-        ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
-      ) ?? false,
+    standby: Parameters.some(({ ParameterKey: name, ParameterValue: value }) => name === 'Standby' && value === 'true'),
     measure: () => measureStack({ stack, tableName, region, outputs }, Date.now()),
   };
 }

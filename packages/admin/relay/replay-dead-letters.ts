@@ -22,7 +22,7 @@ const COUNT_SECONDS = 30;
 
 /** The stack's resources that a replay uses, from its outputs. */
 export interface RelayResources {
-  readonly region: string;
+  readonly region: string | undefined;
   /** Only relay may publish on the bus: it publishes what this queue has. */
   readonly eventsUrl: string;
   readonly mergeQueueUrl: string;

@@ -9,7 +9,7 @@ import { runCommand } from '../support/run-admin.ts';
 
 const table = await newTable();
 const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan' };
-const aws = await enterFakeAws({ name: 'Service', outputs });
+const aws = await enterFakeAws({ Service: { outputs } });
 Object.assign(outputs, { FeedUrl: `${aws.url}/1/feed`, FeedRefusedUrl: `${aws.url}/1/refused` });
 const run = (command: string) =>
   runCommand([...command.split(' '), '--region', 'eu-west-1', '--yes'], {

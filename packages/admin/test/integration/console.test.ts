@@ -382,7 +382,7 @@ describe('health', () => {
 
 describe('the command', async () => {
   const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan' };
-  const aws = await enterFakeAws({ name: 'Service', outputs });
+  const aws = await enterFakeAws({ Service: { outputs } });
   outputs.DeadLettersUrl = `${aws.url}/1/letters`;
   aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
   const here = ['--table', table.name, '--endpoint', dynamodbEndpoint()];

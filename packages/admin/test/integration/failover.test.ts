@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { SQS } from '@aws-sdk/client-sqs';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
 import { LOCAL_CREDENTIALS } from '../../../../lib/aws/sqs.ts';
@@ -16,24 +15,19 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { relayed } from '../../../../test/support/events.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { everythingIn, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { everythingIn, put, remove, stored, testDeps } from '../../../../test/support/service.ts';
 import { createQueues } from '../../../local/queues.ts';
 import { streamRecord } from '../../relay/stream-record.ts';
 import { timeText } from '../../text/printable.ts';
 import { isGatewayAllowed, startAsOperator } from '../support/as-operator.ts';
-import { enterFakeAws } from '../support/aws.ts';
+import { enterFakeAws, type FakeStack } from '../support/aws.ts';
 import { createReplica, createReplication, type Replica, streamOfReplica } from '../support/replicas.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
-type Stack = { outputs?: Record<string, string>; parameters: { Standby: string }; status?: string };
-const first: Stack = { parameters: { Standby: 'false' } };
-const second: Stack = { parameters: { Standby: 'true' } };
-const aws = await enterFakeAws({
-  name: 'Other',
-  outputs: {},
-  others: { IncidentMonitoringRum: first, IncidentMonitoringRumStandby: second },
-});
+const first: FakeStack & { parameters: object } = { parameters: { Standby: 'false' } };
+const second: FakeStack & { parameters: object } = { parameters: { Standby: 'true' } };
+const aws = await enterFakeAws({ IncidentMonitoringRum: first, IncidentMonitoringRumStandby: second });
 // DynamoDB Local itself keeps the tables of regions apart.
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', new Endpoint(dynamodbEndpoint()).url);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB_STREAMS', new Endpoint(dynamodbEndpoint()).url);
@@ -228,7 +222,7 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
   // Erased in the first region: its mark is a later state of the account.
   const { pk, sk, ...row } = (await stored(west.table, keys.account(77))) as Key & { revision: number };
   await put(west.table, { pk, sk }, { ...row, revision: row.revision + 1, erased_at_ms: Date.now() });
-  await west.table.client.send(new DeleteCommand({ TableName: west.table.name, Key: keys.listedAccount(77) }));
+  await remove(west.table, keys.listedAccount(77));
   expect((await inSecond(FAILOVER)).out).toContain('Not arrived: account 77, account erased');
   const reported = JSON.parse((await inSecond(`${FAILOVER} --dry-run --json`)).out);
   expect(reported.missing.map(({ kind }: { kind: string }) => kind).sort()).toEqual([

@@ -12,7 +12,7 @@ import { replayRelay } from '../../relay/replay-dead-letters.ts';
 import { enterFakeAws } from '../support/aws.ts';
 
 const table = await newTable({ stream: true });
-const aws = await enterFakeAws({ name: 'none', outputs: {} });
+const aws = await enterFakeAws();
 
 interface Batch {
   Entries: { Id: string; MessageBody: string }[];

@@ -29,17 +29,20 @@ export const alarmsOnAws = (stack: string): Map<string, Resource> =>
     ),
   );
 
-/** Starts a server in place of AWS, which the SDK of this process uses until the tests of the file have run. */
-export async function enterFakeAws(stack: {
-  name: string;
-  outputs: Record<string, string>;
+export interface FakeStack {
+  /** Absent: the stack does not exist. */
+  outputs?: Record<string, string>;
   parameters?: Record<string, string>;
   /** By default those of the synthesized template. */
   resources?: Template['Resources'];
   status?: string;
-  /** Other stacks, by their names. Those without outputs do not exist. */
-  others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string>; status?: string }>;
-}) {
+}
+
+/**
+ * Starts a server in place of AWS, which the SDK of this process uses until the tests of the file have run.
+ * @param stacks by their names
+ */
+export async function enterFakeAws(stacks: Readonly<Record<string, FakeStack>> = {}) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
     keysMade: 0,
@@ -144,39 +147,32 @@ export async function enterFakeAws(stack: {
       const arn = 'arn:aws:sts::123456789012:assumed-role/Operator/ada';
       return xml(200, xmlOf('GetCallerIdentity', `<Arn>${arn}</Arn><Account>123456789012</Account>`));
     }
-    const name = form.get('StackName');
+    const name = form.get('StackName') ?? '';
     if (form.get('Action') === 'ListStackResources') {
-      const all = Object.entries(stack.resources ?? inject('template').Resources);
+      const all = Object.entries(stacks[name]?.resources ?? inject('template').Resources);
       const from = Number(form.get('NextToken') ?? 0);
       // A page of AWS has 100.
       const members = all.slice(from, from + 100).map(([id, resource]) => {
-        const ids = `<PhysicalResourceId>${physicalIdOf(String(name), id, resource)}</PhysicalResourceId>`;
+        const ids = `<PhysicalResourceId>${physicalIdOf(name, id, resource)}</PhysicalResourceId>`;
         return `<member>${ids}<ResourceType>${resource.Type}</ResourceType></member>`;
       });
       const next = from + 100 < all.length ? `<NextToken>${from + 100}</NextToken>` : '';
       const listed = `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>${next}`;
       return xml(200, xmlOf('ListStackResources', listed));
     }
-    const known: Record<string, Record<string, string>> = {
-      [stack.name]: stack.outputs,
-      ...Object.fromEntries(
-        Object.entries(stack.others ?? {}).flatMap(([of, { outputs }]) => (outputs ? [[of, outputs]] : [])),
-      ),
-      ...(region.bootstrap && { CDKToolkit: { BootstrapVersion: region.bootstrap } }),
-    };
-    const outputsOfStack = known[name ?? ''];
-    if (!outputsOfStack) {
+    const bootstrap = region.bootstrap && { CDKToolkit: { outputs: { BootstrapVersion: region.bootstrap } } };
+    const { outputs, parameters = {}, status = 'UPDATE_COMPLETE' }: FakeStack = { ...stacks, ...bootstrap }[name] ?? {};
+    if (!outputs) {
       const message = `<Message>Stack with id ${name} does not exist</Message>`;
       return xml(400, `<ErrorResponse><Error><Code>ValidationError</Code>${message}</Error></ErrorResponse>`);
     }
-    const outputs = Object.entries(outputsOfStack).map(
-      ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-    );
-    const parameters = Object.entries((name === stack.name ? stack : stack.others?.[name ?? ''])?.parameters ?? {}).map(
-      ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
-    );
-    const lists = `<Outputs>${outputs.join('')}</Outputs><Parameters>${parameters.join('')}</Parameters>`;
-    const status = (name === stack.name ? stack : stack.others?.[name ?? ''])?.status ?? 'UPDATE_COMPLETE';
+    const listOf = (what: 'Output' | 'Parameter', values: Record<string, string>) => {
+      const members = Object.entries(values).map(
+        ([key, value]) => `<member><${what}Key>${key}</${what}Key><${what}Value>${value}</${what}Value></member>`,
+      );
+      return `<${what}s>${members.join('')}</${what}s>`;
+    };
+    const lists = `${listOf('Output', outputs)}${listOf('Parameter', parameters)}`;
     const member = `<member><StackName>${name}</StackName><StackStatus>${status}</StackStatus>${lists}</member>`;
     return xml(200, xmlOf('DescribeStacks', `<Stacks>${member}</Stacks>`));
   }
