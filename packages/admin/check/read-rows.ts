@@ -109,9 +109,7 @@ const SEGMENTS = 8;
 /** Sort keys of these rows, of whatever account. */
 const [ACCOUNT, LOG_HEAD, APP_KEY] = [keys.account(0).sk, keys.logHead(0).sk, keys.appKey('').sk];
 
-/**
- * What is read of accounts and app keys, and of entries: not their alerts, which may be large.
- */
+/** What is read of accounts and app keys, and of entries: not their alerts, which may be large. */
 const SCANNED = [
   ...(['pk', 'sk', 'account_id', 'permissions', 'cursor_secret', 'suspended', 'gateway_key', 'app_keys'] as const),
   ...(['revision', 'account_revision', 'revoked_at', 'erased_at_ms', 'erasure_ended_at_ms'] as const),

@@ -102,7 +102,6 @@ export class AdminCommand extends Command {
     return this.addOption(new Option(flags, description).argParser(parse).default(parse(defaultText), defaultText));
   }
 
-  /** Runs an action that only reads. */
   reads<Options, Args extends unknown[]>(action: Action<Session<Options>, Args>): this {
     return this.runs('never', action);
   }

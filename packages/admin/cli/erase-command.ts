@@ -9,7 +9,7 @@ import { countText, line, timeText } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
 import { type AdminCommand, requireAccount, type WriteResult, type WritingSession } from './command.ts';
 import { ask, CliError, type Io, say, UsageError } from './io.ts';
-import { isOnThisMachine, type Target, type TargetOptions } from './target.ts';
+import { isOnThisMachine, type TargetOptions } from './target.ts';
 
 type EraseSession = WritingSession<TargetOptions>;
 
@@ -27,7 +27,10 @@ export function addEraseCommand(group: AdminCommand): void {
 async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
   const { io, target, table, dryRun, audit } = session;
   const row = await requireAccount(table, id, true);
-  requireWhole(target);
+  if (target.endpoint === undefined && !(target.gatewayKeys && target.ingestQueues))
+    throw new UsageError(
+      'Pass --stack NAME instead of --table: the account also has a gateway key and refused records.',
+    );
   const isMarked = row.erased_at_ms !== undefined;
   if (isMarked) say(io, stateText(row));
   if (dryRun) {
@@ -38,11 +41,12 @@ async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
     };
   }
   if (!isMarked) await confirmErasure(session, row);
-  const change = (done: Action[], started: Action[]) => eraseAll(session, row, done, started);
-  const result = await (row.erasure_ended_at_ms === undefined
-    ? audit.inTransaction(id, '', change, { event: 'AccountErased' })
-    : audit.inTransaction(id, '', change));
-  const { rows, refused, mixed, unknown } = result;
+  const { rows, refused, mixed, unknown } = await audit.inTransaction(
+    id,
+    '',
+    (done, started) => eraseAll(session, row, done, started),
+    row.erasure_ended_at_ms === undefined ? { event: 'AccountErased' } : undefined,
+  );
   if (mixed > 0)
     say(
       io,
@@ -64,14 +68,6 @@ async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
       unknown_messages: unknown,
     },
   };
-}
-
-/** @throws UsageError if parts of the account are where this target does not reach */
-function requireWhole({ endpoint, gatewayKeys, ingestQueues }: Target): void {
-  if (endpoint === undefined && !(gatewayKeys && ingestQueues))
-    throw new UsageError(
-      'Pass --stack NAME instead of --table: the account also has a gateway key and refused records.',
-    );
 }
 
 export const stateText = ({ account_id, erased_at_ms = 0, erasure_ended_at_ms: endedMs }: AccountRow) =>

@@ -52,7 +52,6 @@ export interface Target {
   readonly isDeployed?: boolean;
   /** The setting of the stack; 0: there is none, or the service has one region. */
   readonly regionDigit: number;
-  /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
   readonly ingestQueues?: IngestQueues;

@@ -3,7 +3,7 @@ import { readAccounts } from '../accounts/accounts.ts';
 import type { QueueCounts } from '../ingest/queues.ts';
 import type { Measured } from '../status/measured.ts';
 import { type Reading, readingOf, readStatus } from '../status/status.ts';
-import { CALLS, callsTable, type Figure, figureOf, figuresOf, tablesOf } from '../status/summary.ts';
+import { CALLS, callsTable, type Figure, figureMaker, figuresOf, tablesOf } from '../status/summary.ts';
 import { ACCOUNTS, shownAccount } from '../tables/accounts.ts';
 import { type Table, tableOf } from '../text/table.ts';
 import { anchor, type Html, href, html, link, moreLink, section } from './html.ts';
@@ -55,7 +55,7 @@ const NO_FIGURES: Measured = { operations: [], attempts: [] };
 const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
 
 const feedFigure = (counts: Reading<QueueCounts> | undefined): Figure =>
-  figureOf('Feed', counts, errorText, ({ ingest: { waiting }, refused }) => {
+  figureMaker(errorText)('Feed', counts, ({ ingest: { waiting }, refused }) => {
     const note = waiting === 1 ? 'message waiting' : 'messages waiting';
     const count = waiting.toLocaleString('en');
     if (refused.waiting === 0) return { value: count, note, isBad: false };

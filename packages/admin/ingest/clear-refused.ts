@@ -5,14 +5,13 @@ import { batchesOf, chunksOf } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { RecordWrites } from '../accounts/audit-rows.ts';
 import { countText } from '../text/printable.ts';
-import { REFUSAL_ATTRIBUTES, type Refusal, type RefusedText, readRefused, refusalOf } from './refusal.ts';
+import { REFUSAL_ATTRIBUTES, type RefusedText, readRefused } from './refusal.ts';
 
 export type ClearAction = 'redrive' | 'drop';
 
 export interface ClearOptions {
   readonly action: ClearAction;
-  /** Which refusals are meant. */
-  isMeant(refusal: RefusedText & Refusal): boolean;
+  isMeant(refusal: RefusedText): boolean;
   /** Unix milliseconds: what is refused later stays. */
   readonly untilMs: number;
   /** Changes the queues for some of the refusals; absent: nothing is changed. */
@@ -29,7 +28,7 @@ const MAX_CALLS_WITHOUT_NEW = 3;
 
 interface Taken {
   readonly message: Message;
-  readonly about: RefusedText & Refusal;
+  readonly about: RefusedText;
 }
 
 /**
@@ -63,7 +62,7 @@ export async function clearRefused(
       let isNew = false;
       for (const message of Messages) {
         const { MessageId, ReceiptHandle, Attributes } = message;
-        const about = { ...readRefused(message), ...refusalOf(message) };
+        const about = readRefused(message);
         const isSeen = staying.has(MessageId);
         const isLater = Number(Attributes?.SentTimestamp) > untilMs;
         isNew ||= !isSeen && !isLater;
@@ -146,7 +145,6 @@ export async function clearRefused(
   return { meant: [...counts.values()], onlyDroppable, failed };
 }
 
-/** Makes received messages visible again. */
 export async function showAgain(sqs: SQS, QueueUrl: string, handles: readonly (string | undefined)[]): Promise<void> {
   for (const batch of chunksOf(handles, MAX_BATCH)) {
     const Entries = batch.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 }));

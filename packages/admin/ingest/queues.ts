@@ -67,7 +67,6 @@ function createIngest(urls: Readonly<Record<keyof typeof QUEUE_OUTPUTS, string>>
       );
       return found.slice(0, limit).map(refusalOf);
     },
-    /** Sends refused records to the feed again, or deletes them. */
     clearRefused: (options: ClearOptions) => clearRefused(sqs, urls, options),
   };
 }
