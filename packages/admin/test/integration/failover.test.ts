@@ -1,10 +1,8 @@
 /** A region fails while changes of it are under way: the failover to a standby, what arrives late, and the way back. */
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
-import { SQS } from '@aws-sdk/client-sqs';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
-import { LOCAL_CREDENTIALS } from '../../../../lib/aws/sqs.ts';
 import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { type Key, keys } from '../../../../lib/table/keys.ts';
 import { getRow } from '../../../../lib/table/read.ts';
@@ -16,11 +14,11 @@ import { relayed } from '../../../../test/support/events.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { everythingIn, put, remove, stored, testDeps } from '../../../../test/support/service.ts';
-import { createQueues } from '../../../local/queues.ts';
 import { streamRecord } from '../../relay/stream-record.ts';
 import { timeText } from '../../text/printable.ts';
 import { isGatewayAllowed, startAsOperator } from '../support/as-operator.ts';
 import { enterFakeAws, type FakeStack } from '../support/aws.ts';
+import { clientOf, serveFeed } from '../support/feed-queues.ts';
 import { createReplica, createReplication, type Replica, streamOfReplica } from '../support/replicas.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
@@ -40,17 +38,6 @@ const inSecond = (args: string, options?: AdminOptions) =>
     options,
   );
 const FAILOVER = 'failover --from eu-west-1 --from-stack IncidentMonitoringRum';
-
-/** The queues of a region's feed, which nobody reads. */
-async function serveFeed() {
-  let queues: ReturnType<typeof createQueues> | undefined;
-  const url = await serve((request, response) => void queues?.answer(request, response));
-  queues = createQueues(
-    ['Feed', 'FeedRefused'].map((queue) => ({ name: queue, attributes: {} })),
-    Number(new URL(url).port),
-  );
-  return { FeedUrl: queues.url('Feed'), FeedRefusedUrl: queues.url('FeedRefused') };
-}
 
 /** Two regions, with changes in the first of which a part has arrived in the second: a small and a large merge, a suspension, a deletion. */
 async function newWorld(part: number) {
@@ -251,7 +238,6 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
 
 it(`the steps of docs/failover.md lead there, and back without a loss (SEED=${SEED})`, async () => {
   const { west, central, replicate, appKey, outputs, ofSecond } = await newWorld(0.6);
-  const clientOf = (endpoint: string) => new SQS({ endpoint, region: 'local', credentials: LOCAL_CREDENTIALS });
   const waiting = ['{"kind":"host"}', '{"at_ms":5}\n{"a":"1\\n"}\nnonsense', '{\n"kind": "host"}', '[1]\n\n{}'];
   for (const MessageBody of waiting)
     await clientOf(outputs.FeedUrl).sendMessage({ QueueUrl: outputs.FeedUrl, MessageBody, MessageGroupId: '77' });
