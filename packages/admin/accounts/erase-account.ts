@@ -3,12 +3,12 @@
  * so that an erasure which was interrupted goes on when it is started again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../../../lib/aws/http-handler.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { EXISTS, expression, expressionsOf, is, projection, set } from '../../../lib/table/expression.ts';
+import { EXISTS, expression, is, set } from '../../../lib/table/expression.ts';
 import {
   ACCOUNT_ATTRIBUTE,
   isOfAccount,
@@ -20,6 +20,7 @@ import {
 } from '../../../lib/table/keys.ts';
 import { type Action, deleteAction, deleteRow, transact, updateAction } from '../../../lib/table/write.ts';
 import { patiently } from '../aws/patiently.ts';
+import { scanPages } from '../aws/scan.ts';
 import { AccountError, readAccount } from './accounts.ts';
 import { addRows, type RowCounts } from './row-counts.ts';
 
@@ -41,20 +42,9 @@ const CONCURRENCY = 8;
  * time, which takes about a quarter of the read units of a new table.
  */
 async function* rowsOf(table: Table, account: Int64): AsyncGenerator<Key[]> {
-  const pages = paginateScan(
-    { client: table.client },
-    {
-      TableName: table.name,
-      ConsistentRead: true,
-      ...expressionsOf({
-        // The rows of other accounts need not be sent here.
-        FilterExpression: expression`begins_with(pk, ${tenantPartition(account, '')}) OR NOT begins_with(pk, ${'ACCOUNT#'})`,
-        ProjectionExpression: projection(['pk', 'sk', ACCOUNT_ATTRIBUTE]),
-      }),
-    },
-    optionsOf(table.signal),
-  );
-  for await (const { Items = [] } of pages) {
+  // The rows of other accounts need not be sent here.
+  const mayBeOwn = expression`begins_with(pk, ${tenantPartition(account, '')}) OR NOT begins_with(pk, ${'ACCOUNT#'})`;
+  for await (const { Items = [] } of scanPages(table, mayBeOwn, ['pk', 'sk', ACCOUNT_ATTRIBUTE])) {
     const rows = Items as (Key & { account_id?: unknown })[];
     yield rows.filter((row) => isOfAccount(row, account) && !KEPT.includes(parseKey(row)?.kind));
   }
