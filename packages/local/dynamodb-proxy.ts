@@ -27,10 +27,14 @@ export const jsonAnswer = (status: number, content: object): WireAnswer => ({
   body: Buffer.from(JSON.stringify(content)),
 });
 
-/** @param handle returns the answer to each call; undefined: it does with `reply` what it likes. If it throws, the connection is closed */
+/**
+ * @param handle returns the answer to each call; undefined: it does with `reply` what it likes. If it throws, the connection is closed
+ * @param authorizationOf changes the signature of each call
+ */
 export async function startDynamoDbProxy(
   target: string,
   handle: (call: WireCall, send: Send, reply: ServerResponse) => Promise<WireAnswer | undefined>,
+  authorizationOf = (signed: string) => signed,
 ) {
   const agent = new Agent({ keepAlive: true });
 
@@ -40,7 +44,7 @@ export async function startDynamoDbProxy(
     const headers = {
       'content-type': signed['content-type'] ?? '',
       'x-amz-target': String(signed['x-amz-target']).replace(/[^.]*$/, action),
-      authorization: signed.authorization ?? '',
+      authorization: authorizationOf(signed.authorization ?? ''),
       'x-amz-date': signed['x-amz-date'] ?? '',
       'content-length': body.length,
     };

@@ -5,9 +5,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, inject, vi } from 'vitest';
+import { Endpoint } from '../../../../lib/aws/endpoint.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
+import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
 import type { Resource, Template } from '../../../local/template.ts';
-import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** The answers to the actions of AWS's JSON protocols; by default an empty object. One with `__type` is an error of that name. */
 type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
@@ -185,14 +187,20 @@ export async function enterFakeAws(stacks: Readonly<Record<string, FakeStack>> =
     else answerRest(request, text, response);
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
-  const dynamoDb = await startDynamoDbForAnyone();
-  const endpoints = { AWS_ENDPOINT_URL: url, AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url };
+  // DynamoDB Local keeps separate tables for each access key and region: here all callers see those of this run.
+  const { accessKeyId } = new Endpoint(dynamodbEndpoint()).credentials;
+  const dynamoDb = await startDynamoDbProxy(
+    dynamodbEndpoint(),
+    (_call, send) => send(),
+    (signed) => signed.replace(/Credential=[^/]*\/(\d+)\/[^/]*/, `Credential=${accessKeyId}/$1/local`),
+  );
+  const endpoints = { AWS_ENDPOINT_URL: url, AWS_ENDPOINT_URL_DYNAMODB: new Endpoint(dynamoDb.endpoint).url };
   const environment = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', ...endpoints };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  afterAll(() => {
+  afterAll(async () => {
     vi.unstubAllEnvs();
-    dynamoDb.close();
     server.close();
+    await dynamoDb.close();
   });
   return {
     ...{ gateway, replies, region, url },
