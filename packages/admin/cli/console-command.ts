@@ -20,7 +20,7 @@ export function addConsoleCommand(program: AdminCommand): void {
         commandOptions: optionsFor(target, options),
         now: io.now,
         url: target.url,
-        measure: async () => target.measure?.(),
+        measure: target.measure,
         ingestQueues: target.ingestQueues,
         deadLetters: async () => target.deadLetters?.(),
         onFailed: (text) => say(io, text),

@@ -1,7 +1,6 @@
 /** The front page: the status of the service, what needs an operator, and the accounts. */
 import { readAccounts } from '../accounts/accounts.ts';
 import type { QueueCounts } from '../ingest/queues.ts';
-import type { Measured } from '../status/measured.ts';
 import { type Reading, readingOf, readStatus } from '../status/status.ts';
 import { CALLS, callsTable, type Figure, figureMaker, figuresOf, tablesOf } from '../status/summary.ts';
 import { ACCOUNTS, shownAccount } from '../tables/accounts.ts';
@@ -35,7 +34,7 @@ async function statusOf(view: FrontView) {
       url,
       deadLetters,
       now: () => nowMs,
-      measure: async () => (await measure()) ?? NO_FIGURES,
+      measure,
     }),
     ingestQueues && readingOf(() => ingestQueues.counts()),
   ]);
@@ -48,9 +47,6 @@ async function statusOf(view: FrontView) {
     calls: calls.rows.length > 0 && sectionOf(calls),
   };
 }
-
-/** Figures for a service that has none. */
-const NO_FIGURES: Measured = { operations: [], attempts: [] };
 
 const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
 

@@ -22,8 +22,8 @@ export interface Source {
   deadLetters(): Promise<number | undefined>;
   /** Base address of the API; undefined: unknown. */
   readonly url: string | undefined;
-  /** Figures of the service; undefined: unknown. */
-  measure(): Promise<Measured | undefined>;
+  /** Reads the figures of the service; undefined: unknown. */
+  readonly measure: (() => Promise<Measured>) | undefined;
   /** The feed's queues; undefined: unknown. */
   readonly ingestQueues: IngestQueues | undefined;
   now(): number;

@@ -23,7 +23,7 @@ export async function serveConsole(options: Pick<Source, 'table'> & Partial<Sour
   const failures: string[] = [];
   const { address, stop } = await startConsole({
     ...{ target: 'table t', isLocal: true, commandOptions: ['--table', 't'], now: Date.now },
-    ...{ url: undefined, measure: async () => undefined, deadLetters: async () => undefined, ingestQueues: undefined },
+    ...{ url: undefined, measure: undefined, deadLetters: async () => undefined, ingestQueues: undefined },
     onFailed: (text) => failures.push(text),
     ...options,
   });
