@@ -8,7 +8,7 @@ import { keys, partitions } from '../../../../lib/table/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { startFaultProxy } from '../../../../test/support/fault-proxy.ts';
-import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
+import { aroundCalls } from '../../../../test/support/faults.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import {
   connectAgain,
@@ -209,20 +209,6 @@ describe('export', () => {
     const { exitCode, err } = await admin(`export --account ${id} --out ${link}`);
     expect([exitCode, err]).toEqual([1, expect.stringMatching(/^Cannot write \S+full: the disk is full\..*\n$/)]);
     expect(statSync(link).isCharacterDevice()).toBe(true);
-  });
-
-  it('contains a large merge that is committed, and whose alerts are not moved yet', async () => {
-    const tenant = await newAccount(table);
-    const to = await tenant.incident();
-    const alert_ids = await tenant.alerts(30);
-    const dying = connectAgain(table);
-    aroundCalls(dying, dyingAfterCommit());
-    const { mergeAlerts } = handlersOver(testDeps(dying), { transactionItems: 12 });
-    await tenant.merge(mergeAlerts, { alert_ids, incident_id: to });
-    expect(await stored(table, keys.alert(tenant.account, alert_ids[0] ?? ''))).not.toHaveProperty('incident_id');
-    const exported = await Array.fromAsync(exportData(table, [tenant.account]));
-    const alerts = exported.filter(({ kind }) => kind === 'alert');
-    expect(alerts.map(({ incident_id }) => incident_id)).toEqual(Array(30).fill(to));
   });
 
   it('contains a merge with its title that is committed after its incidents were read', async () => {
