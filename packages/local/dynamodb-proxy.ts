@@ -20,10 +20,21 @@ export interface WireAnswer {
 /** Forwards this call, or another one in its place, to the server. */
 export type Send = (replacement?: WireCall) => Promise<WireAnswer>;
 
-/** @param handle answers each call through `reply`; if it throws, the connection is closed */
+/** An answer with this JSON, as DynamoDB sends it. */
+export const jsonAnswer = (status: number, content: object): WireAnswer => ({
+  status,
+  headers: { 'content-type': 'application/x-amz-json-1.0' },
+  body: Buffer.from(JSON.stringify(content)),
+});
+
+/**
+ * @param handle returns the answer to each call; undefined: it does with `reply` what it likes. If it throws, the connection is closed
+ * @param authorizationOf changes the signature of each call
+ */
 export async function startDynamoDbProxy(
   target: string,
-  handle: (call: WireCall, reply: ServerResponse, send: Send) => Promise<void>,
+  handle: (call: WireCall, send: Send, reply: ServerResponse) => Promise<WireAnswer | undefined>,
+  authorizationOf = (signed: string) => signed,
 ) {
   const agent = new Agent({ keepAlive: true });
 
@@ -33,7 +44,7 @@ export async function startDynamoDbProxy(
     const headers = {
       'content-type': signed['content-type'] ?? '',
       'x-amz-target': String(signed['x-amz-target']).replace(/[^.]*$/, action),
-      authorization: signed.authorization ?? '',
+      authorization: authorizationOf(signed.authorization ?? ''),
       'x-amz-date': signed['x-amz-date'] ?? '',
       'content-length': body.length,
     };
@@ -53,7 +64,8 @@ export async function startDynamoDbProxy(
     void (async () => {
       const [, action = ''] = String(incoming.headers['x-amz-target']).split('.');
       const call = { action, body: await buffer(incoming) };
-      await handle(call, reply, (replacement = call) => forward(replacement, incoming));
+      const answer = await handle(call, (replacement = call) => forward(replacement, incoming), reply);
+      if (answer) reply.writeHead(answer.status, answer.headers).end(answer.body);
     })().catch(() => reply.destroy());
   });
 

@@ -1,8 +1,7 @@
 /** A proxy that answers some of the functions' DynamoDB calls with an error. */
-import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseKey, type RowKind } from '../../lib/table/keys.ts';
-import { startDynamoDbProxy } from './dynamodb-proxy.ts';
+import { jsonAnswer, startDynamoDbProxy } from './dynamodb-proxy.ts';
 
 /** The failures that can be simulated, and what callers see then. */
 export const FAILURES = {
@@ -42,21 +41,18 @@ function fails(failures: readonly Failure[], body: string): boolean {
   );
 }
 
-/** Answers as DynamoDB does when it fails (500) or throttles (400). */
-function refuse(reply: ServerResponse, status: 500 | 400, name: 'InternalServerError' | 'ThrottlingException'): void {
-  const error = { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'npm start -- --fail' };
-  reply.writeHead(status, { 'Content-Type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
-}
+/** The answer of DynamoDB when it fails (500) or throttles (400). */
+const refusal = (status: 500 | 400, name: 'InternalServerError' | 'ThrottlingException') =>
+  jsonAnswer(status, { __type: `com.amazonaws.dynamodb.v20120810#${name}`, message: 'npm start -- --fail' });
 
 /**
  * Starts the proxy on a free port.
  * @param target endpoint of a DynamoDB-compatible server
  */
 export const startFailingTable = (target: string, failures: readonly Failure[]) =>
-  startDynamoDbProxy(target, async ({ body }, reply, send) => {
+  startDynamoDbProxy(target, async ({ body }, send) => {
     if (failures.includes('slow')) await sleep(SLOW_MS);
-    if (failures.includes('throttle')) return refuse(reply, 400, 'ThrottlingException');
-    if (fails(failures, body.toString())) return refuse(reply, 500, 'InternalServerError');
-    const answer = await send();
-    reply.writeHead(answer.status, answer.headers).end(answer.body);
+    if (failures.includes('throttle')) return refusal(400, 'ThrottlingException');
+    if (fails(failures, body.toString())) return refusal(500, 'InternalServerError');
+    return send();
   });

@@ -11,7 +11,7 @@ import { SETTINGS, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { connectTable, type Table } from '../../lib/table/client.ts';
 import { listAccounts } from '../admin/accounts/accounts.ts';
 import { CliError } from '../admin/cli/io.ts';
-import { startConsole } from '../admin/console/start-console.ts';
+import { startConsole } from '../admin/console/console.ts';
 import { checkData, DataError } from '../admin/data/check-lines.ts';
 import { linesOf } from '../admin/data/lines.ts';
 import { countKinds, countsText, writeData } from '../admin/data/load.ts';

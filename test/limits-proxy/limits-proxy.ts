@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { type Send, startDynamoDbProxy, type WireAnswer } from '../../packages/local/dynamodb-proxy.ts';
+import { jsonAnswer, type Send, startDynamoDbProxy, type WireAnswer } from '../../packages/local/dynamodb-proxy.ts';
 import { createTokenBuckets } from '../../packages/local/token-buckets.ts';
 import { type Item, itemBytes } from './item-size.ts';
 import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
@@ -202,20 +202,18 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
     DeleteItem: writeItem('DeleteItem'),
     TransactWriteItems: transactWriteItems,
   };
-  const proxy = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
-    const answer = (status: number, content: Json) =>
-      reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(content));
+  const proxy = await startDynamoDbProxy(target, async ({ action, body }, send) => {
     const handle = handlers[action];
     totals.calls += 1;
     try {
       if (!handle) throw new ServerRefusal(await send());
       const [result] = await Promise.all([handle(callerOf(send), JSON.parse(body.toString())), sleep(callMs)]);
-      answer(200, result);
+      return jsonAnswer(200, result);
     } catch (error) {
-      if (error instanceof Refusal) answer(400, { __type: error.type, message: error.message, ...error.fields });
-      else if (error instanceof ServerRefusal)
-        reply.writeHead(error.answer.status, error.answer.headers).end(error.answer.body);
-      else throw error;
+      if (error instanceof Refusal)
+        return jsonAnswer(400, { __type: error.type, message: error.message, ...error.fields });
+      if (error instanceof ServerRefusal) return error.answer;
+      throw error;
     }
   });
   return {

@@ -1,6 +1,6 @@
 /** A proxy between the SDK and DynamoDB Local that plants faults in calls, over real sockets and HTTP. */
 import type { ServerResponse } from 'node:http';
-import { startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
+import { jsonAnswer, startDynamoDbProxy } from '../../packages/local/dynamodb-proxy.ts';
 import {
   CONFLICT,
   cancelled,
@@ -65,7 +65,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   let current = newPlan();
   const hanging = new Set<ServerResponse>();
 
-  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+  const { endpoint, close } = await startDynamoDbProxy(target, async ({ action, body }, send, reply) => {
     const { calls, faultOf } = current;
     const call = { number: calls.length + 1, action, body: body.toString() };
     calls.push(call);
@@ -78,13 +78,13 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         hanging.add(reply);
         return;
       case 'error-before':
-        return refuse(reply, 500, SERVER_ERROR);
+        return answerOf(500, SERVER_ERROR);
       case 'throttle':
-        return refuseAs(call, reply, THROTTLED, throttled());
+        return refusalOf(call, THROTTLED, throttled());
       case 'conflict':
-        return refuseAs(call, reply, CONFLICT, conflict());
+        return refusalOf(call, CONFLICT, conflict());
       case 'invalid':
-        return refuse(reply, 400, invalid());
+        return answerOf(400, invalid());
     }
     const answer = await send();
     switch (fault) {
@@ -92,7 +92,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         hanging.add(reply);
         return;
       case 'error-after':
-        return refuse(reply, 500, SERVER_ERROR);
+        return answerOf(500, SERVER_ERROR);
       case 'cut':
         reply.writeHead(answer.status, answer.headers);
         reply.write(answer.body.subarray(0, Math.floor(answer.body.length / 2)));
@@ -102,7 +102,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         reply.destroy();
         return;
     }
-    reply.writeHead(answer.status, answer.headers).end(answer.body);
+    return answer;
   });
   return {
     endpoint,
@@ -118,17 +118,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   };
 }
 
-function refuse(reply: ServerResponse, status: number, { type, message, fields }: Refusal): void {
-  const body = JSON.stringify({ __type: type, message, ...fields });
-  reply.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
-}
+const answerOf = (status: number, { type, message, fields }: Refusal) =>
+  jsonAnswer(status, { __type: type, message, ...fields });
 
-/** Refuses a call with this error; cancels a transaction with this reason for its first item. */
-function refuseAs({ action, body }: ProxiedCall, reply: ServerResponse, reason: Reason, refusal: Refusal): void {
-  if (action !== 'TransactWriteItems') {
-    refuse(reply, 400, refusal);
-    return;
-  }
+/** The refusal of a call with this error; of a transaction, its cancellation with this reason for its first item. */
+function refusalOf({ action, body }: ProxiedCall, reason: Reason, refusal: Refusal) {
+  if (action !== 'TransactWriteItems') return answerOf(400, refusal);
   const { TransactItems } = JSON.parse(body) as { TransactItems: unknown[] };
-  refuse(reply, 400, cancelled(TransactItems.map((_item, index) => (index === 0 ? reason : NO_REASON))));
+  return answerOf(400, cancelled(TransactItems.map((_item, index) => (index === 0 ? reason : NO_REASON))));
 }

@@ -1,5 +1,5 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
-import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { HostRow } from '../../lib/model/host.ts';
 import type { HostStatusRow } from '../../lib/model/host-status.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
@@ -8,7 +8,7 @@ import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, NOW, putAll, testDeps } from './service.ts';
+import { type Answer, eventFor, handlersOver, invokeAlone, NOW, putAll, remove, testDeps } from './service.ts';
 
 export type Inventory = Omit<HostRow, 'host_id'>;
 export type Live = Omit<HostStatusRow, 'host_id'>;
@@ -58,10 +58,7 @@ export async function newFleet(
   /** Deletes the rate count before every second call. The clock stands still, so the limit of two calls a second would never end. */
   const resetRateCount = async () => {
     calls += 1;
-    if (calls % 2 === 1)
-      await table.client.send(
-        new DeleteCommand({ TableName: table.name, Key: keys.rateCount(account, browseFleet.name, NOW / 60_000) }),
-      );
+    if (calls % 2 === 1) await remove(table, keys.rateCount(account, browseFleet.name, NOW / 60_000));
   };
 
   return {
@@ -78,8 +75,7 @@ export async function newFleet(
         table,
         Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row })),
       ),
-    removeHost: (id: string) =>
-      table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.host(account, id) })),
+    removeHost: (id: string) => remove(table, keys.host(account, id)),
     async removeLive(ids: string[]): Promise<void> {
       for (let start = 0; start < ids.length; start += 25) {
         const batch = ids

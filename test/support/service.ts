@@ -1,6 +1,13 @@
 /** The service under test: real handlers, built as production builds them, on a table of their own. */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { BatchWriteCommand, GetCommand, PutCommand, paginateQuery, paginateScan } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchWriteCommand,
+  DeleteCommand,
+  GetCommand,
+  PutCommand,
+  paginateQuery,
+  paginateScan,
+} from '@aws-sdk/lib-dynamodb';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
 import type { Deps } from '../../lib/deps.ts';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
@@ -217,6 +224,11 @@ export async function put(table: Table, key: Key, row: object): Promise<void> {
   await table.client.send(new PutCommand({ TableName: table.name, Item: { ...key, ...row } }));
 }
 
+/** Deletes a row. */
+export async function remove(table: Table, { pk, sk }: Key): Promise<void> {
+  await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+}
+
 /** A stored row, read consistently; undefined when there is none. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks at whatever the row holds
 export async function stored(table: Table, key: Key): Promise<any> {
@@ -239,9 +251,14 @@ export async function storedUnder(table: Table, pk: string): Promise<any[]> {
   return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items);
 }
 
-/** All that a table holds, every page of it, as JSON, whatever the order of attributes. */
+/** All rows of a table, every page of them. */
+export async function rowsIn(table: Table): Promise<(Key & Record<string, unknown>)[]> {
+  const pages = paginateScan({ client: table.client }, { TableName: table.name, ConsistentRead: true });
+  return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items) as (Key & Record<string, unknown>)[];
+}
+
+/** All that a table holds as JSON, whatever the order of attributes. */
 export async function everythingIn(table: Table): Promise<string> {
-  const pages = await Array.fromAsync(paginateScan({ client: table.client }, { TableName: table.name }));
   const sorted = (row: object) => Object.fromEntries(Object.entries(row).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return stringifyJson(pages.flatMap(({ Items = [] }) => Items.map(sorted)));
+  return stringifyJson((await rowsIn(table)).map(sorted));
 }

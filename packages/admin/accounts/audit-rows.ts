@@ -4,8 +4,28 @@ import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys, partitions } from '../../../lib/table/keys.ts';
 import { queryRows } from '../../../lib/table/read.ts';
-import type { AuditEntry } from '../../../lib/table/rows.ts';
+import type { AuditEntry, CommandEvent } from '../../../lib/table/rows.ts';
 import { type Action, putAction } from '../../../lib/table/write.ts';
+
+/**
+ * Makes a change whose last transaction also writes the audit row. If it fails, the row records the failure.
+ * @param target what is changed, within the account
+ * @param change makes the change, with `done` in its last transaction, and if there is an earlier one, `started` in that
+ * @param event the event that the change publishes
+ */
+export type RecordChange = <Result>(
+  account: Int64,
+  target: string,
+  change: (done: Action[], started: Action[]) => Promise<Result>,
+  event?: CommandEvent,
+) => Promise<Result>;
+
+/** Makes a change that is many writes. The audit rows of the accounts say `started` while it runs, and its result afterwards. */
+export type RecordWrites = <Result>(
+  accounts: readonly Int64[],
+  target: string,
+  change: () => Promise<Result>,
+) => Promise<Result>;
 
 const KEPT_SECONDS = 400 * 86_400;
 

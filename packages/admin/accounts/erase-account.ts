@@ -3,12 +3,12 @@
  * so that an erasure which was interrupted goes on when it is started again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { optionsOf } from '../../../lib/aws/http-handler.ts';
-import { backoff, forEach, isThrottled } from '../../../lib/shared/concurrency.ts';
+import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { EXISTS, expression, expressionsOf, is, projection, set } from '../../../lib/table/expression.ts';
+import { EXISTS, expression, is, set } from '../../../lib/table/expression.ts';
 import {
   ACCOUNT_ATTRIBUTE,
   isOfAccount,
@@ -19,6 +19,8 @@ import {
   tenantPartition,
 } from '../../../lib/table/keys.ts';
 import { type Action, deleteAction, deleteRow, transact, updateAction } from '../../../lib/table/write.ts';
+import { patiently } from '../aws/patiently.ts';
+import { scanPages } from '../aws/scan.ts';
 import { AccountError, readAccount } from './accounts.ts';
 import { addRows, type RowCounts } from './row-counts.ts';
 
@@ -34,28 +36,15 @@ export const SETTLE_MS = 100_000;
 /** The rest of a table's write units is for callers: `maxWriteUnits` is 4,000 a second by default. */
 const UNITS_A_SECOND = 1_000;
 const CONCURRENCY = 8;
-/** Long waits, since callers need the table's capacity first. */
-const BACKOFF = { baseMs: 50, maxMs: 5_000 };
 
 /**
  * The rows that an erasure deletes, a page at a time, by a scan of the whole table: only that shows that nothing is left. It is one scan at a
  * time, which takes about a quarter of the read units of a new table.
  */
 async function* rowsOf(table: Table, account: Int64): AsyncGenerator<Key[]> {
-  const pages = paginateScan(
-    { client: table.client },
-    {
-      TableName: table.name,
-      ConsistentRead: true,
-      ...expressionsOf({
-        // The rows of other accounts need not be sent here.
-        FilterExpression: expression`begins_with(pk, ${tenantPartition(account, '')}) OR NOT begins_with(pk, ${'ACCOUNT#'})`,
-        ProjectionExpression: projection(['pk', 'sk', ACCOUNT_ATTRIBUTE]),
-      }),
-    },
-    optionsOf(table.signal),
-  );
-  for await (const { Items = [] } of pages) {
+  // The rows of other accounts need not be sent here.
+  const mayBeOwn = expression`begins_with(pk, ${tenantPartition(account, '')}) OR NOT begins_with(pk, ${'ACCOUNT#'})`;
+  for await (const { Items = [] } of scanPages(table, mayBeOwn, ['pk', 'sk', ACCOUNT_ATTRIBUTE])) {
     const rows = Items as (Key & { account_id?: unknown })[];
     yield rows.filter((row) => isOfAccount(row, account) && !KEPT.includes(parseKey(row)?.kind));
   }
@@ -145,15 +134,8 @@ export async function deleteRows(
 /** Deletes a row, and waits while DynamoDB throttles. @returns the write units that it took */
 async function deleteOne({ client, name, signal }: Table, { pk, sk }: Key): Promise<number> {
   const command = () => new DeleteCommand({ TableName: name, Key: { pk, sk }, ReturnConsumedCapacity: 'TOTAL' });
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { ConsumedCapacity } = await client.send(command(), optionsOf(signal));
-      return ConsumedCapacity?.CapacityUnits ?? 0;
-    } catch (error) {
-      if (!isThrottled(error)) throw error;
-    }
-    await backoff(attempt, BACKOFF, signal);
-  }
+  const { ConsumedCapacity } = await patiently(() => client.send(command(), optionsOf(signal)), signal);
+  return ConsumedCapacity?.CapacityUnits ?? 0;
 }
 
 /** Records that nothing of the account is left but its mark and the audit. @param done written in the same transaction */

@@ -35,9 +35,8 @@ export interface GatewayKeys {
    * Makes the gateway key of an account, attaches it to the usage plan, and stores it with the account and its app keys. A key that the
    * plan has is kept, so the call can be repeated after a failure. Calls must not overlap: API Gateway refuses that.
    * @param findDetached whether to look in the whole region for a key of the account that no plan has, as a destroyed stack leaves it
-   * @returns the key's value
    */
-  provision(account: Int64, findDetached?: boolean): Promise<string>;
+  provision(account: Int64, findDetached?: boolean): Promise<void>;
   /** Deletes the keys of an account that the usage plan has; none is not an error. The account's row is left as it is. */
   remove(account: Int64): Promise<void>;
 }
@@ -114,13 +113,10 @@ export function createGatewayKeys(client: APIGateway, table: Table, usagePlanId:
       const value = values.get(String(account)) ?? (await addToPlan(account, findDetached));
       values.set(String(account), value);
       if (!(await isStored(table, account, value))) await storeGatewayKey(table, account, value);
-      return value;
     },
     async remove(account) {
-      const ofAccount = (await Array.fromAsync(keysOfPlan(client, usagePlanId))).filter(
-        (key) => key.account === String(account),
-      );
-      for (const key of ofAccount) await deleteGatewayKey(client, key);
+      const ofPlan = await Array.fromAsync(keysOfPlan(client, usagePlanId));
+      for (const key of ofPlan) if (key.account === String(account)) await deleteGatewayKey(client, key);
     },
   };
 }

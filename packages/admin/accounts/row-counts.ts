@@ -7,13 +7,11 @@ export type RowCounts = Partial<Record<RowKind | 'unknown', number>>;
 
 export const sumOf = (counts: RowCounts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-/** Adds to the counts. */
-export function addRows(counts: RowCounts, rows: readonly Key[]): RowCounts {
+export function addRows(counts: RowCounts, rows: readonly Key[]): void {
   for (const row of rows) {
     const kind = parseKey(row)?.kind ?? 'unknown';
     counts[kind] = (counts[kind] ?? 0) + 1;
   }
-  return counts;
 }
 
 /** What only the service uses is counted together. */

@@ -13,17 +13,14 @@ import { type Action, conditionCheck, deleteAction, putAction, updateAction } fr
 import { copiedFields } from '../accounts/accounts.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-/** What is read of an account's row. */
-export type CheckedAccount = Pick<
-  AccountRow,
-  | ('account_id' | 'permissions' | 'cursor_secret' | 'suspended' | 'gateway_key' | 'app_keys' | 'revision')
-  | ('erased_at_ms' | 'erasure_ended_at_ms')
->;
-/** What is read of an app key's row. */
-export type CheckedAppKey = Pick<
-  AppKeyRow,
-  'account_id' | 'permissions' | 'cursor_secret' | 'suspended' | 'gateway_key' | 'account_revision' | 'revoked_at'
->;
+/** What is read of the rows of accounts and app keys, and of entries besides their keys: not their alerts, which may be large. */
+export const READ_ATTRIBUTES = [
+  ...(['account_id', 'permissions', 'cursor_secret', 'suspended', 'gateway_key', 'app_keys', 'revision'] as const),
+  ...(['account_revision', 'revoked_at', 'erased_at_ms', 'erasure_ended_at_ms'] as const),
+] as const;
+type ReadAttribute = (typeof READ_ATTRIBUTES)[number];
+export type CheckedAccount = Pick<AccountRow, ReadAttribute & keyof AccountRow>;
+export type CheckedAppKey = Pick<AppKeyRow, ReadAttribute & keyof AppKeyRow>;
 
 export interface AccountRows {
   readonly listed: ReadonlySet<Int64>;

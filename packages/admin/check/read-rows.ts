@@ -1,13 +1,11 @@
 /** Reads the rows that are checked. */
-import { paginateScan } from '@aws-sdk/lib-dynamodb';
-import { optionsOf } from '../../../lib/aws/http-handler.ts';
 import type { AlertRow } from '../../../lib/model/alert.ts';
 import { entryOf } from '../../../lib/operations/merge-alerts/entry.ts';
 import { logHeadOf } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
-import { expression, expressionsOf, projection } from '../../../lib/table/expression.ts';
+import { expression } from '../../../lib/table/expression.ts';
 import {
   type Key,
   keys,
@@ -21,7 +19,8 @@ import {
 } from '../../../lib/table/keys.ts';
 import { batchGet, queryPage, queryRows } from '../../../lib/table/read.ts';
 import { readAccount } from '../accounts/accounts.ts';
-import type { AccountRows, CheckedAccount, CheckedAppKey } from './check-accounts.ts';
+import { scanPages } from '../aws/scan.ts';
+import { type AccountRows, type CheckedAccount, type CheckedAppKey, READ_ATTRIBUTES } from './check-accounts.ts';
 
 /** The attributes of an alert that decide its incident, and the state of its key. Others are not read, since they may be large. */
 const ALERT_ATTRIBUTES = [
@@ -109,14 +108,6 @@ const SEGMENTS = 8;
 /** Sort keys of these rows, of whatever account. */
 const [ACCOUNT, LOG_HEAD, APP_KEY] = [keys.account(0).sk, keys.logHead(0).sk, keys.appKey('').sk];
 
-/**
- * What is read of accounts and app keys, and of entries: not their alerts, which may be large.
- */
-const SCANNED = [
-  ...(['pk', 'sk', 'account_id', 'permissions', 'cursor_secret', 'suspended', 'gateway_key', 'app_keys'] as const),
-  ...(['revision', 'account_revision', 'revoked_at', 'erased_at_ms', 'erasure_ended_at_ms'] as const),
-] as const;
-
 /** Reads all accounts and app keys, and which incidents have entries, by a scan of the table. */
 export async function readAccountRows(
   table: Table,
@@ -125,22 +116,10 @@ export async function readAccountRows(
   const accounts = new Map<Int64, CheckedAccount | undefined>();
   const appKeys = new Map<string, CheckedAppKey>();
   const histories = new Map<Int64, Set<string>>();
+  const filter = expression`pk = ${partitions.listedAccount()} OR sk = ${ACCOUNT} OR sk = ${LOG_HEAD} OR sk = ${APP_KEY} OR attribute_exists(merge_id)`;
   await forEach(Array(SEGMENTS).keys(), async (Segment) => {
-    const pages = paginateScan(
-      { client: table.client },
-      {
-        TableName: table.name,
-        Segment,
-        TotalSegments: SEGMENTS,
-        ConsistentRead: true,
-        ...expressionsOf({
-          FilterExpression: expression`pk = ${partitions.listedAccount()} OR sk = ${ACCOUNT} OR sk = ${LOG_HEAD} OR sk = ${APP_KEY} OR attribute_exists(merge_id)`,
-          ProjectionExpression: projection(SCANNED),
-        }),
-      },
-      optionsOf(table.signal),
-    );
-    for await (const { Items = [] } of pages)
+    const segment = { Segment, TotalSegments: SEGMENTS };
+    for await (const { Items = [] } of scanPages(table, filter, ['pk', 'sk', ...READ_ATTRIBUTES], segment))
       for (const row of Items as Stored<'appKey' | 'listedAccount' | 'account' | 'logHead'>[]) {
         const { kind, account, values = [] } = parseKey(row) ?? {};
         const [appKey] = ofKind('appKey', [row]);

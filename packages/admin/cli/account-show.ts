@@ -1,4 +1,3 @@
-/** `admin account show`. */
 import ms from 'ms';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { partitions } from '../../../lib/table/keys.ts';

@@ -1,5 +1,4 @@
-import type { AccountRow } from '../../../lib/model/account.ts';
-import { MAX_NAME_LENGTH } from '../../../lib/model/account.ts';
+import { type AccountRow, MAX_NAME_LENGTH } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { CommandEvent } from '../../../lib/table/rows.ts';
 import { changeAccount, putAccount, readAccount, readAllAccounts } from '../accounts/accounts.ts';
@@ -82,6 +81,7 @@ export function addAccountCommands(program: AdminCommand): void {
   addEraseCommand(group);
 }
 
+type State = Pick<AccountRow, 'permissions' | 'suspended'>;
 type CreateOptions = { name: string; permission?: string[] };
 
 async function create(
@@ -125,13 +125,13 @@ async function applyChange(
   { table, dryRun, audit }: WritingSession,
   id: Int64,
   auditTarget: string,
-  change: (row: AccountRow) => Partial<Pick<AccountRow, 'permissions' | 'suspended'>>,
+  change: (row: AccountRow) => Partial<State>,
   event?: CommandEvent,
 ): Promise<WriteResult> {
   const before = await requireAccount(table, id);
-  const stateOf = ({ permissions: granted, suspended }: Pick<AccountRow, 'permissions' | 'suspended'>) =>
+  const stateOf = ({ permissions: granted, suspended }: State) =>
     line`permissions: ${granted.join(' ') || 'none'}; ${suspended ? 'suspended' : 'active'}`;
-  const jsonOf = ({ permissions: granted, suspended = false }: Pick<AccountRow, 'permissions' | 'suspended'>) => {
+  const jsonOf = ({ permissions: granted, suspended = false }: State) => {
     return { account_id: id, permissions: granted, suspended };
   };
   const planned = { ...before, ...change(before) };

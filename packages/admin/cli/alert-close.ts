@@ -6,8 +6,7 @@ import type { AlertItem } from '../../../lib/operations/alert-schema.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { createErasureWatch } from '../accounts/erasure-watch.ts';
-import { writeRecord } from '../data/load.ts';
+import { createRecordWriter } from '../data/load.ts';
 import { serviceClock } from '../fleet/hosts.ts';
 import { allAlerts, findAlert, readAlert } from '../incidents/alerts.ts';
 import { countText, line } from '../text/printable.ts';
@@ -16,12 +15,7 @@ import type { AccountOptions, AdminCommand, WriteResult, WritingSession } from '
 import { CliError, PartialError, UsageError } from './io.ts';
 
 type Labels = ReadonlyMap<string, string>;
-interface CloseSession
-  extends WritingSession<AccountOptions & { label?: Labels; keyPrefix?: string; notSince?: number }> {
-  readonly requireNotErased: (account: Int64) => Promise<void>;
-  /** When the command began, by the service's clock. */
-  readonly sentMs: number;
-}
+type CloseSession = WritingSession<AccountOptions & { label?: Labels; keyPrefix?: string; notSince?: number }>;
 
 /** Alerts that are listed; the others are only counted. */
 const MAX_LINES = 20;
@@ -53,34 +47,31 @@ export async function requireAlert(table: Table, account: Int64, name: string) {
   return row;
 }
 
-async function close(session: Omit<CloseSession, 'requireNotErased' | 'sentMs'>, name?: string): Promise<WriteResult> {
+async function close(session: CloseSession, name?: string): Promise<WriteResult> {
   const { label, keyPrefix, notSince } = session.options;
   const isFiltered = [label, keyPrefix, notSince].some((given) => given !== undefined);
   if (isFiltered === (name !== undefined))
     throw new UsageError('Pass an alert, or --label, --key-prefix or --not-since to choose several.');
-  // A time before alerts are read, so that a record that comes meanwhile is later.
+  // By the service's clock, before alerts are read, so that a record that comes meanwhile is later.
   const { io, table } = session;
   const sentMs = (await serviceClock(withSignal(table, io.signal), io.now))();
-  const closing = { ...session, sentMs, requireNotErased: createErasureWatch(table) };
-  return name === undefined ? closeChosen(closing) : closeOne(closing, name);
+  const end = createEnd(session, sentMs);
+  return name === undefined ? closeChosen(session, end, sentMs) : closeOne(session, end, name);
 }
 
-/** @returns whether it has ended; false: a later record keeps it open */
-async function end(session: CloseSession, { alert_id, alert_key }: AlertName) {
-  const { table, target, sentMs, requireNotErased } = session;
-  const { account } = session.options;
-  const record = ingestRecord(
-    { kind: 'alert', account_id: account, alert_key, alert_status: 'Ok' },
-    { sentMs, messageId: 'alert close', line: 1 },
-  );
-  await requireNotErased(account);
-  await writeRecord(table, record, { endedAlertDays: target.endedAlertDays });
-  const row = await readAlert(table, account, alert_id);
-  return !row || !isOpenAlert(row);
+/** @returns ends an alert, and says whether it has ended; false: a later record keeps it open */
+function createEnd({ table, target, options: { account } }: CloseSession, sentMs: number) {
+  const write = createRecordWriter(table, { endedAlertDays: target.endedAlertDays });
+  return async ({ alert_id, alert_key }: { alert_id: string; alert_key?: string }) => {
+    const ended = { kind: 'alert', account_id: account, alert_key, alert_status: 'Ok' } as const;
+    await write(ingestRecord(ended, { sentMs, messageId: 'alert close', line: 1 }));
+    const row = await readAlert(table, account, alert_id);
+    return !row || !isOpenAlert(row);
+  };
 }
-type AlertName = { alert_id: string; alert_key?: string };
+type End = ReturnType<typeof createEnd>;
 
-async function closeOne(session: CloseSession, name: string): Promise<WriteResult> {
+async function closeOne(session: CloseSession, end: End, name: string): Promise<WriteResult> {
   const { table, options, dryRun, audit } = session;
   const row = await requireAlert(table, options.account, name);
   const { alert_id, alert_key } = row;
@@ -89,13 +80,13 @@ async function closeOne(session: CloseSession, name: string): Promise<WriteResul
   if (!isOpenAlert(row)) return { text: `Alert ${alert_id} has ended already.`, json: { ...json, closed: false } };
   if (dryRun) return { text: `Alert ${alert_id} would be closed.`, json };
   await audit.around([options.account], `alert ${alert_id}`, async () => {
-    if (!(await end(session, json))) throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);
+    if (!(await end(json))) throw new CliError(`Alert ${alert_id} stays open: it has a later record.`);
   });
   return { text: `Alert ${alert_id} closed.`, json: { ...json, closed: true } };
 }
 
-async function closeChosen(session: CloseSession): Promise<WriteResult> {
-  const { io, table, options, dryRun, audit, sentMs } = session;
+async function closeChosen(session: CloseSession, end: End, sentMs: number): Promise<WriteResult> {
+  const { io, table, options, dryRun, audit } = session;
   const { account, label = new Map(), keyPrefix = '', notSince = 0 } = options;
   const isChosen = ({ labels, alert_key = '', updated_at = 0 }: AlertItem) =>
     [...label].every(([name, value]) => Object.hasOwn(labels, name) && labels[name] === value) &&
@@ -104,7 +95,7 @@ async function closeChosen(session: CloseSession): Promise<WriteResult> {
   const chosen = (await Array.fromAsync(allAlerts(table, account))).filter(isChosen);
   const open = new Set<AlertItem>();
   const endOrKeep = async (alert: AlertItem) => {
-    if (!(await end(session, alert))) open.add(alert);
+    if (!(await end(alert))) open.add(alert);
   };
   if (!dryRun && chosen.length > 0)
     await audit.around([account], countText(chosen.length, 'alert'), async () => {

@@ -25,12 +25,7 @@ export function addAlertCommands(program: AdminCommand): void {
     .option('--account <account>', 'only those of this account', accountId)
     .addOption(new Option('--severity <severity>', 'only alerts of this severity').choices(SEVERITIES))
     .option('--ended', 'those that have ended')
-    .addOption(
-      new Option(
-        '--since <duration>',
-        'with --ended, those that started since then, at most 31d (default: 1d)',
-      ).argParser(duration),
-    )
+    .option('--since <duration>', 'with --ended, those that started since then, at most 31d (default: 1d)', duration)
     .shows(list);
   commands
     .command('show')

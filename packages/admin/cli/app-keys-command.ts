@@ -73,17 +73,15 @@ async function issue(session: WritingSession<IssueOptions>): Promise<WriteResult
   const { io, table, account, options, dryRun, audit } = session;
   if (dryRun)
     return { text: `A key of account ${options.account} would be issued.`, json: { account_id: account.account_id } };
-  const key = newAppKey();
-  const details = detailsOf(io, options);
-  const identity = identityOfAppKey(key);
-  const app_key_id = appKeyIdOf(identity.hash);
+  const made = makeKey(io, options);
+  const { app_key_id, identity, details } = made;
   await audit.inTransaction(
     options.account,
     `key ${app_key_id}`,
     (extraActions) => putAppKey(table, account, identity, details, extraActions),
     { event: 'AppKeyIssued', event_detail: { app_key_id } },
   );
-  return issuedResult(io, key, details);
+  return issuedResult(io, made);
 }
 
 async function list({ io, table, account }: Session<AccountOptions>): Promise<ReadResult> {
@@ -118,38 +116,40 @@ async function rotate(session: WritingSession<RotateOptions>, id: string): Promi
       text: `Key ${old.app_key_id} would expire ${timeText(oldExpiresAt * 1000)}, and a new key would be issued.`,
       json: { old_app_key_id: old.app_key_id },
     };
-  const key = newAppKey();
-  const details = detailsOf(io, {
+  const made = makeKey(io, {
     expires: options.expires ?? (old.lifetime === undefined ? 'never' : old.lifetime * 1000),
-    ...(old.note !== undefined && { note: old.note }),
+    note: old.note,
   });
-  const replacement = { identity: identityOfAppKey(key), details };
-  const app_key_id = appKeyIdOf(replacement.identity.hash);
+  const { app_key_id } = made;
   await audit.inTransaction(
     options.account,
     `key ${old.app_key_id} to key ${app_key_id}`,
-    (extraActions) => rotateAppKey(table, account, old, replacement, oldExpiresAt, extraActions),
+    (extraActions) => rotateAppKey(table, account, old, made, oldExpiresAt, extraActions),
     { event: 'AppKeyIssued', event_detail: { app_key_id } },
   );
-  const { text, json } = issuedResult(io, key, details);
+  const { text, json } = issuedResult(io, made);
   say(io, `The old key ${old.app_key_id} expires ${timeText(oldExpiresAt * 1000)}.`);
   return { text, json: { ...json, old_app_key_id: old.app_key_id } };
 }
 
 const secondsOf = (milliseconds: number) => Math.floor(milliseconds / 1000);
 
-function detailsOf(io: Io, { expires = 'never', note }: { expires?: Lifetime; note?: string }) {
-  return {
+/** A new key, with what is stored of it. */
+function makeKey(io: Io, { expires = 'never', note }: { expires?: Lifetime; note?: string | undefined }) {
+  const key = newAppKey();
+  const identity = identityOfAppKey(key);
+  const details = {
     created_at: secondsOf(io.now()),
     ...(expires !== 'never' && { expires_at: secondsOf(io.now() + expires) }),
     ...(note !== undefined && { note }),
   };
+  return { key, app_key_id: appKeyIdOf(identity.hash), identity, details };
 }
 
 /** The result of a command that issues a key. Only the key goes to standard output, so that a script can capture it. */
-function issuedResult(io: Io, key: string, { expires_at }: { expires_at?: number }): WriteResult {
+function issuedResult(io: Io, { key, app_key_id, details }: ReturnType<typeof makeKey>): WriteResult {
+  const { expires_at } = details;
   const until = expires_at === undefined ? 'does not expire' : `expires ${timeText(expires_at * 1000)}`;
-  const app_key_id = appKeyIdOf(identityOfAppKey(key).hash);
   say(io, `The key is shown only once. Its id is ${app_key_id}; it ${until}.`);
   return { text: key, json: { app_key: key, app_key_id, ...(expires_at !== undefined && { expires_at }) } };
 }

@@ -12,7 +12,7 @@ export function addAuditCommand(program: AdminCommand): void {
       'audit --account 42 --since 7d',
     )
     .ofAccount()
-    .readsErased()
+    .allows('erased accounts')
     .optionWithDefault('--since <duration>', 'how far to look back', duration, '7d')
     .shows(async ({ io, table, options: { account, since } }: Session<AccountOptions & { since: number }>) => {
       const entries = await readAudit(table, account, Math.max(0, io.now() - since));

@@ -4,20 +4,24 @@ import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { expression, IS_NEW, is } from '../../../lib/table/expression.ts';
-import type { AuditEntry, CommandEvent } from '../../../lib/table/rows.ts';
-import { type Action, putRow, putUncontestedRow } from '../../../lib/table/write.ts';
-import { auditAction, auditRow } from '../accounts/audit-rows.ts';
+import type { AuditEntry } from '../../../lib/table/rows.ts';
+import { putRow, putUncontestedRow } from '../../../lib/table/write.ts';
+import { auditAction, auditRow, type RecordChange, type RecordWrites } from '../accounts/audit-rows.ts';
 import { sentenceOf } from './command-errors.ts';
 import type { Io } from './io.ts';
 
-export type Audit = ReturnType<typeof createAudit>;
+export interface Audit {
+  readonly by: string;
+  readonly inTransaction: RecordChange;
+  readonly around: RecordWrites;
+}
 
 /**
  * Writes the audit rows of a command.
  * @param command such as `app-key revoke`
  * @param by who runs it
  */
-export function createAudit(table: Table, command: string, by: string, now: Io['now']) {
+export function createAudit(table: Table, command: string, by: string, now: Io['now']): Audit {
   const entryOf = (target: string): AuditEntry => ({
     id: randomUUID(),
     at_ms: now(),
@@ -39,18 +43,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
 
   return {
     by,
-    /**
-     * Runs a change whose last transaction also writes the audit row. If it fails, the row records the failure.
-     * @param target what is changed, within the account
-     * @param change makes the change, with `done` in its last transaction, and if there is an earlier one, `started` in that
-     * @param event the event that the change publishes
-     */
-    async inTransaction<Result>(
-      account: Int64,
-      target: string,
-      change: (done: Action[], started: Action[]) => Promise<Result>,
-      event?: CommandEvent,
-    ) {
+    async inTransaction(account, target, change, event) {
       const entry = entryOf(target);
       try {
         const done = auditAction(account, { ...entry, ...event, result: 'done' });
@@ -61,8 +54,7 @@ export function createAudit(table: Table, command: string, by: string, now: Io['
         throw error;
       }
     },
-    /** Runs a change that is many writes. The audit rows say `started` while it runs, and its result afterwards. */
-    async around<Result>(accounts: readonly Int64[], target: string, change: () => Promise<Result>) {
+    async around(accounts, target, change) {
       const entry = entryOf(target);
       await writeAll(accounts, entry);
       try {

@@ -46,6 +46,8 @@ export interface WriteResult extends Done {
 const ANSWER_TIMEOUT = { warnAfterMs: 3_000, failAfterMs: 30_000 };
 
 type WhenToWrite = 'never' | 'unless --dry-run' | 'if --write';
+/** What a command allows that others refuse: accounts in `--account` that do not exist yet or were erased; to write on a standby. */
+type Allowed = 'new accounts' | 'erased accounts' | 'standby';
 type Action<ActionSession, Args extends unknown[], Result = void> = (
   session: ActionSession,
   ...args: Args
@@ -60,9 +62,7 @@ export const jsonOption = ['--json', 'print JSON'] as const;
 /** One of the operator's commands, or a group of them. */
 export class AdminCommand extends Command {
   readonly #io: Io;
-  #createsAccounts = false;
-  #readsErased = false;
-  #allowsStandby = false;
+  readonly #allowed = new Set<Allowed>();
 
   constructor(io: Io, name?: string) {
     super(name);
@@ -95,21 +95,8 @@ export class AdminCommand extends Command {
     return this.requiredOption('--account <account>', description, accountId);
   }
 
-  /** Allows accounts in `--account` that do not exist yet. */
-  createsAccounts(): this {
-    this.#createsAccounts = true;
-    return this;
-  }
-
-  /** Allows an account in `--account` that was erased. */
-  readsErased(): this {
-    this.#readsErased = true;
-    return this;
-  }
-
-  /** Lets a command that writes run on a standby, although what it writes there may undo what the other region writes. */
-  allowsStandby(): this {
-    this.#allowsStandby = true;
+  allows(what: Allowed): this {
+    this.#allowed.add(what);
     return this;
   }
 
@@ -123,7 +110,6 @@ export class AdminCommand extends Command {
     return this.addOption(new Option(flags, description).argParser(parse).default(parse(defaultText), defaultText));
   }
 
-  /** Runs an action that only reads. */
   reads<Options, Args extends unknown[]>(action: Action<Session<Options>, Args>): this {
     return this.runs('never', action);
   }
@@ -181,15 +167,15 @@ export class AdminCommand extends Command {
           if (dryRun)
             say(io, `Dry run: nothing is written.${when === 'if --write' ? ' Pass --write to write it.' : ''}`);
           else {
-            if (target.standby && !this.#allowsStandby) throw new CliError(STANDBY);
+            if (target.standby && !this.#allowed.has('standby')) throw new CliError(STANDBY);
             await confirmWrite(target, options, io);
             by = await operatorOf(target);
           }
         }
         const audit = createAudit(table, this.#fullName(), by, io.now);
         let account: AccountRow | undefined;
-        const accountIds = this.#createsAccounts ? [] : [options.account ?? []].flat();
-        for (const id of accountIds) account = await requireAccount(table, id, this.#readsErased);
+        const accountIds = this.#allowed.has('new accounts') ? [] : [options.account ?? []].flat();
+        for (const id of accountIds) account = await requireAccount(table, id, this.#allowed.has('erased accounts'));
         const session = { io, target: { ...target, table }, table, options, account, dryRun, audit };
         await action(session as WritingSession<Options>, ...(this.processedArgs as Args));
       } finally {
@@ -206,11 +192,11 @@ export class AdminCommand extends Command {
   }
 }
 
-/** @throws CliError if the account does not exist, or was erased and `readsErased` is not set */
-export async function requireAccount(table: Table, id: Int64, readsErased = false): Promise<AccountRow> {
+/** @throws CliError if the account does not exist, or was erased although it may not be */
+export async function requireAccount(table: Table, id: Int64, mayBeErased = false): Promise<AccountRow> {
   const row = await readAccount(table, id);
   if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
-  if (row.erased_at_ms !== undefined && !readsErased)
+  if (row.erased_at_ms !== undefined && !mayBeErased)
     throw new CliError(
       `Account ${id} was erased: only \`audit\`, \`account show\` and \`account erase\` still know it.`,
     );

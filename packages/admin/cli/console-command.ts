@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { startConsole } from '../console/start-console.ts';
+import { startConsole } from '../console/console.ts';
 import type { AdminCommand, Session } from './command.ts';
 import { print, say } from './io.ts';
 import { isOnThisMachine, type Target, type TargetOptions, targetText } from './target.ts';
@@ -20,7 +20,7 @@ export function addConsoleCommand(program: AdminCommand): void {
         commandOptions: optionsFor(target, options),
         now: io.now,
         url: target.url,
-        measure: async () => target.measure?.(),
+        measure: target.measure,
         ingestQueues: target.ingestQueues,
         deadLetters: async () => target.deadLetters?.(),
         onFailed: (text) => say(io, text),

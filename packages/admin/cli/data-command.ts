@@ -26,7 +26,7 @@ export function addDataCommands(program: AdminCommand): void {
     )
     .argument('<file>', 'newline-delimited JSON (docs/data-format.md); - for standard input')
     .option('--account <account>', 'refuse lines of any other account; can be repeated', collectAccounts)
-    .createsAccounts()
+    .allows('new accounts')
     .writes(importFile);
 
   program

@@ -1,17 +1,15 @@
 /** `admin account erase`: the end of an account's life. */
-import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AccountRow } from '../../../lib/model/account.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Action } from '../../../lib/table/write.ts';
-import { readAccount } from '../accounts/accounts.ts';
 import { countRows, deleteRows, endErasure, markErased, SETTLE_MS } from '../accounts/erase-account.ts';
 import { type RowCounts, rowsJson, rowsText, sumOf } from '../accounts/row-counts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
 import { accountId } from './arguments.ts';
-import type { AdminCommand, WriteResult, WritingSession } from './command.ts';
-import { CliError, type Io, say, UsageError } from './io.ts';
-import { isOnThisMachine, type Target, type TargetOptions } from './target.ts';
+import { type AdminCommand, requireAccount, type WriteResult, type WritingSession } from './command.ts';
+import { ask, CliError, type Io, say, UsageError } from './io.ts';
+import { isOnThisMachine, type TargetOptions } from './target.ts';
 
 type EraseSession = WritingSession<TargetOptions>;
 
@@ -28,9 +26,11 @@ export function addEraseCommand(group: AdminCommand): void {
 
 async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
   const { io, target, table, dryRun, audit } = session;
-  const row = await readAccount(table, id);
-  if (!row) throw new CliError(`Account ${id} does not exist: \`account list\` shows all accounts.`);
-  requireWhole(target);
+  const row = await requireAccount(table, id, true);
+  if (target.endpoint === undefined && !(target.gatewayKeys && target.ingestQueues))
+    throw new UsageError(
+      'Pass --stack NAME instead of --table: the account also has a gateway key and refused records.',
+    );
   const isMarked = row.erased_at_ms !== undefined;
   if (isMarked) say(io, stateText(row));
   if (dryRun) {
@@ -41,11 +41,12 @@ async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
     };
   }
   if (!isMarked) await confirmErasure(session, row);
-  const change = (done: Action[], started: Action[]) => eraseAll(session, row, done, started);
-  const result = await (row.erasure_ended_at_ms === undefined
-    ? audit.inTransaction(id, '', change, { event: 'AccountErased' })
-    : audit.inTransaction(id, '', change));
-  const { rows, refused, mixed, unknown } = result;
+  const { rows, refused, mixed, unknown } = await audit.inTransaction(
+    id,
+    '',
+    (done, started) => eraseAll(session, row, done, started),
+    row.erasure_ended_at_ms === undefined ? { event: 'AccountErased' } : undefined,
+  );
   if (mixed > 0)
     say(
       io,
@@ -67,14 +68,6 @@ async function erase(session: EraseSession, id: Int64): Promise<WriteResult> {
       unknown_messages: unknown,
     },
   };
-}
-
-/** @throws UsageError if parts of the account are where this target does not reach */
-function requireWhole({ endpoint, gatewayKeys, ingestQueues }: Target): void {
-  if (endpoint === undefined && !(gatewayKeys && ingestQueues))
-    throw new UsageError(
-      'Pass --stack NAME instead of --table: the account also has a gateway key and refused records.',
-    );
 }
 
 export const stateText = ({ account_id, erased_at_ms = 0, erasure_ended_at_ms: endedMs }: AccountRow) =>
@@ -153,14 +146,9 @@ async function confirmErasure(
 ): Promise<void> {
   if (options.yes) return;
   const where = isOnThisMachine(target) ? ' on this machine' : '';
-  if (!io.stdin.isTTY || io.stdin.readableEnded)
-    throw new UsageError(line`Pass --yes to erase account ${id} (${name})${where} without confirmation.`);
-  say(io, line`This erases account ${id} (${name})${where}, with all its data, for ever.`);
-  const prompt = createInterface({ input: io.stdin, output: io.stderr });
-  try {
-    const answer = await prompt.question('Type the id of the account to erase it: ', { signal: io.signal });
-    if (answer.trim() !== String(id)) throw new CliError('Nothing was erased.');
-  } finally {
-    prompt.close();
-  }
+  const answer = await ask(io, 'Type the id of the account to erase it: ', {
+    before: line`This erases account ${id} (${name})${where}, with all its data, for ever.`,
+    elsewhere: line`Pass --yes to erase account ${id} (${name})${where} without confirmation.`,
+  });
+  if (answer !== String(id)) throw new CliError('Nothing was erased.');
 }

@@ -86,7 +86,7 @@ async function failOver(session: Session, other: Other): Promise<WriteResult> {
       decide(
         `Not arrived from ${from}: ${countText(missing.length, 'change')}. That usually takes seconds: run this again.`,
       );
-    const { waiting = 0, underWay = 0 } = (await other.ingestQueues?.count('ingest')) ?? {};
+    const { waiting = 0, underWay = 0 } = (await other.ingestQueues?.counts())?.ingest ?? {};
     if (waiting + underWay > 0)
       decide(
         `Messages in the feed of ${from}: ${waiting + underWay}. Move them by \`feed move\` with the same options, and run this again.`,
@@ -94,7 +94,7 @@ async function failOver(session: Session, other: Other): Promise<WriteResult> {
   }
   if (dryRun) return plan(session, { missing, findings });
 
-  const step: RepairOptions['step'] = (what, accounts, run) => {
+  const step: RepairOptions['step'] = (accounts, what, run) => {
     io.signal.throwIfAborted();
     say(io, `Step: ${what}.`);
     return audit.around(accounts, what, run);

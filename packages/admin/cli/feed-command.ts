@@ -1,11 +1,11 @@
-import { Option } from 'commander';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { batchGet } from '../../../lib/table/read.ts';
+import type { RecordWrites } from '../accounts/audit-rows.ts';
 import type { ClearAction } from '../ingest/clear-refused.ts';
-import { type IngestCounts, queueRows, readIngestStatus } from '../ingest/ingest-status.ts';
 import { moveFeed } from '../ingest/move-feed.ts';
-import { QUEUES, REFUSED } from '../tables/feed.ts';
+import type { QueueCounts } from '../ingest/queues.ts';
+import { QUEUES, queueRows, REFUSED } from '../tables/feed.ts';
 import { countText, line } from '../text/printable.ts';
 import { tableOf } from '../text/table.ts';
 import { accountId, duration, integer } from './arguments.ts';
@@ -28,7 +28,7 @@ export function addFeedCommands(program: AdminCommand): void {
       'Show how many messages wait, and refused records with the reasons',
       'feed status --stack IncidentMonitoringRum',
     )
-    .addOption(new Option('--refused <count>', 'refused records to show').argParser(integer(0, 1_000)).default(10))
+    .option('--refused <count>', 'refused records to show', integer(0, 1_000), 10)
     .shows(showStatus);
 
   withFilter(
@@ -69,16 +69,16 @@ async function move(session: MoveSession): Promise<WriteResult> {
     const unfenced = await whyNotFenced(other);
     if (unfenced && !dryRun) throw new CliError(`${options.from} ${unfenced}: its feed is read there.`);
     const [from, to] = [requireIngestQueues(other), requireIngestQueues(target)];
-    const { waiting: count } = await from.count('ingest');
+    const { waiting: count } = (await from.counts()).ingest;
     if (dryRun) return { text: `${countText(count, 'message')} would be moved.`, json: { messages: count } };
     const audited = new Set<Int64>();
     const around = async (accounts: readonly Int64[], change: () => Promise<void>) => {
       const others = accounts.filter((account) => !audited.has(account));
       for (const account of others) audited.add(account);
-      await withAudit(session, others, `messages of ${options.from}`, change);
+      await aroundExisting(session)(others, `messages of ${options.from}`, change);
     };
     const messages = await moveFeed(from.feed, to.feed, around, io.signal);
-    const { underWay } = await from.count('ingest');
+    const { underWay } = (await from.counts()).ingest;
     const text = `${countText(messages, 'message')} moved.`;
     const json = { messages, left: underWay };
     if (underWay === 0) return { text, json };
@@ -103,22 +103,19 @@ const withFilter = (command: AdminCommand) =>
     .option('--since <duration>', 'only those sent since then, such as 1h', duration)
     .option('--until <duration>', 'only those sent before then, such as 10m', duration)
     .option('--all', 'all of them')
-    .createsAccounts();
+    .allows('new accounts');
 
 const DONE: Readonly<Record<ClearAction, string>> = { redrive: 'sent to the feed again', drop: 'dropped' };
 const MAX_LINES = 20;
 
 /** Makes a change with audit rows of those accounts that exist: the rows of others would be a finding of `check`. */
-async function withAudit(
-  { table, audit }: Pick<WritingSession, 'table' | 'audit'>,
-  accounts: readonly Int64[],
-  target: string,
-  change: () => Promise<void>,
-): Promise<void> {
-  const { rows } = await batchGet(table, accounts.map(keys.account), { attributes: ['account_id'] });
-  const existing = accounts.filter((id) => rows.of(keys.account(id)));
-  await audit.around(existing, target, change);
-}
+const aroundExisting =
+  ({ table, audit }: Pick<WritingSession, 'table' | 'audit'>): RecordWrites =>
+  async (accounts, target, change) => {
+    const { rows } = await batchGet(table, accounts.map(keys.account), { attributes: ['account_id'] });
+    const existing = accounts.filter((id) => rows.of(keys.account(id)));
+    return audit.around(existing, target, change);
+  };
 
 async function clear(session: WritingSession<FilterOptions>, action: ClearAction): Promise<WriteResult> {
   const { io, target, options, dryRun } = session;
@@ -137,10 +134,7 @@ async function clear(session: WritingSession<FilterOptions>, action: ClearAction
       refusal.sent_at_ms <= nowMs - until,
     untilMs: nowMs,
     signal: io.signal,
-    ...(!dryRun && {
-      around: (accounts: readonly Int64[], count: number, change: () => Promise<void>) =>
-        withAudit(session, accounts, countText(count, 'refused record'), change),
-    }),
+    ...(!dryRun && { around: aroundExisting(session) }),
   });
   const count = meant.reduce((sum, group) => sum + group.count, 0);
   const shown = meant.slice(0, MAX_LINES).map(({ account_id, reason: why, count: some }) => {
@@ -159,10 +153,10 @@ async function clear(session: WritingSession<FilterOptions>, action: ClearAction
 
 async function showStatus({ target, options }: Session<{ refused: number }>): Promise<ReadResult> {
   const ingestQueues = requireIngestQueues(target);
-  const queues = await readIngestStatus(ingestQueues);
+  const queues = await ingestQueues.counts();
   const refused =
     options.refused > 0 && queues.refused.waiting > 0 ? await ingestQueues.peekRefused(options.refused) : [];
-  const countsOf = ({ waiting, underWay: under_way }: IngestCounts['refused']) => ({ waiting, under_way });
+  const countsOf = ({ waiting, underWay: under_way }: QueueCounts['refused']) => ({ waiting, under_way });
   return {
     json: {
       queues: { feed: countsOf(queues.ingest), refused: countsOf(queues.refused) },

@@ -22,7 +22,7 @@ export function addGatewayKeysCommands(program: AdminCommand): void {
       'Create missing gateway keys, and attach all to the usage plan of a stack that adopted a table, also of a standby',
       'gateway-keys create --stack IncidentMonitoringRum --region eu-west-1',
     )
-    .allowsStandby()
+    .allows('standby')
     .writes(create);
   group
     .command('remove')
@@ -40,7 +40,7 @@ async function create({ io, target, dryRun, audit }: WritingSession): Promise<Wr
   const json = { accounts: accounts.length };
   if (dryRun) return { text: `${countText(accounts.length, 'account')} would have a gateway key of this stack.`, json };
   await audit.around(accounts, 'gateway key', () =>
-    forEachWithProgress(io, 'gateway keys', accounts, (account) => gatewayKeys.provision(account, true)),
+    changeEach(io, accounts, (account) => gatewayKeys.provision(account, true)),
   );
   return { text: `Gateway keys of ${countText(accounts.length, 'account')} exist.`, json };
 }
@@ -61,20 +61,16 @@ async function remove({ io, target, dryRun, audit }: WritingSession): Promise<Wr
     throw error;
   });
   await audit.around(accounts ?? [], 'gateway key', async () => {
-    await forEachWithProgress(io, 'gateway keys', gatewayKeys, (key) => deleteGatewayKey(client, key));
+    await changeEach(io, gatewayKeys, (key) => deleteGatewayKey(client, key));
     // If accounts kept the deleted keys, the API Gateway of a stack that adopts the table would refuse their calls.
     if (accounts) await removeGatewayKeys(table);
   });
   return { text: `${gatewayKeys.length} gateway keys deleted.`, json };
 }
 
-function forEachWithProgress<Item>(
-  io: Io,
-  what: string,
-  items: readonly Item[],
-  action: (item: Item) => Promise<unknown>,
-) {
-  const progress = startProgress(io, what, items.length);
-  const actAndCount = (item: Item) => action(item).then(() => progress.add(1));
-  return forEach(items, actAndCount, { concurrency: 1 }).finally(progress.end);
+/** One after the other, as API Gateway requires it. */
+function changeEach<Item>(io: Io, items: readonly Item[], change: (item: Item) => Promise<unknown>) {
+  const progress = startProgress(io, 'gateway keys', items.length);
+  const changeAndCount = (item: Item) => change(item).then(() => progress.add(1));
+  return forEach(items, changeAndCount, { concurrency: 1 }).finally(progress.end);
 }

@@ -3,8 +3,7 @@ import { ingestRecord } from '../../../lib/ingest/records.ts';
 import { FLEET_STATUSES } from '../../../lib/operations/browse-fleet/schema.ts';
 import { forEach } from '../../../lib/shared/concurrency.ts';
 import { withSignal } from '../../../lib/table/client.ts';
-import { createErasureWatch } from '../accounts/erasure-watch.ts';
-import { writeRecord } from '../data/load.ts';
+import { createRecordWriter } from '../data/load.ts';
 import { findHosts, type HostFilter, hostsInFleet, type ShownHost, serviceClock } from '../fleet/hosts.ts';
 import { HOSTS } from '../tables/hosts.ts';
 import { countText, line, timeText } from '../text/printable.ts';
@@ -82,12 +81,10 @@ async function retire(session: WritingSession<RetireOptions>): Promise<WriteResu
     return { text: `${text} would be retired.`, lines, json: { hosts } };
   }
   const progress = startProgress(io, 'retire', stale.length);
-  const requireStillThere = createErasureWatch(table);
+  const write = createRecordWriter(withSignal(table, io.signal));
   const retireHost = async ({ host: { host_id }, readAtMs }: (typeof stale)[number]) => {
     const origin = { sentMs: readAtMs, messageId: 'host retire', line: 1 };
-    const retirement = ingestRecord({ kind: 'host', account_id: account, host_id, retired: true }, origin);
-    await requireStillThere(account);
-    await writeRecord(withSignal(table, io.signal), retirement);
+    await write(ingestRecord({ kind: 'host', account_id: account, host_id, retired: true }, origin));
     progress.add(1);
   };
   await audit.around([account], text, async () => {

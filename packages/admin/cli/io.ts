@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { printableJson, printableLines, withHexBytes } from '../text/printable.ts';
@@ -56,3 +57,19 @@ export const printJson = (io: Pick<Io, 'stdout'>, value: unknown) =>
 export const print = (io: Pick<Io, 'stdout'>, text: string) => void io.stdout.write(`${printableLines(text)}\n`);
 /** Prints a message to the user: to standard error, as {@link print} does. */
 export const say = (io: Pick<Io, 'stderr'>, text: string) => void io.stderr.write(`${printableLines(text)}\n`);
+
+/**
+ * Asks the user, after the sentence `before`.
+ * @throws UsageError, with the message `elsewhere`, if there is no terminal
+ */
+export async function ask(io: Io, question: string, { before, elsewhere }: { before?: string; elsewhere: string }) {
+  // If standard input is the data of an import, it cannot contain an answer.
+  if (!io.stdin.isTTY || io.stdin.readableEnded) throw new UsageError(elsewhere);
+  if (before) say(io, before);
+  const prompt = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    return (await prompt.question(question, { signal: io.signal })).trim();
+  } finally {
+    prompt.close();
+  }
+}

@@ -4,11 +4,11 @@ import { finishMerge } from '../../../lib/operations/merge-alerts/finish.ts';
 import { listPendingEntryIds } from '../../../lib/operations/merge-alerts/log-head.ts';
 import { AlertsTooLargeError } from '../../../lib/operations/merge-alerts/move.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { type Table, withSignal } from '../../../lib/table/client.ts';
-import { effectsOf, type ListedMerge, listMerges, listMergesOfAll, splitMoves } from '../incidents/list.ts';
+import { withSignal } from '../../../lib/table/client.ts';
+import { effectsOf, listMerges, listMergesOfAll, splitMoves } from '../incidents/list.ts';
 import { operatorMerge } from '../incidents/merge.ts';
 import { readMergeProgress } from '../incidents/pending-merges.ts';
-import { MERGE_FIELDS, MERGES, PENDING_MERGES } from '../tables/merges.ts';
+import { MERGE_FIELDS, MERGES, PENDING_MERGES, type ShownMerge } from '../tables/merges.ts';
 import { countText, line } from '../text/printable.ts';
 import { fieldsOf, tableOf } from '../text/table.ts';
 import { accountId, duration, historyEntry, objectId, textOfLength } from './arguments.ts';
@@ -53,23 +53,7 @@ export function addMergeCommands(program: AdminCommand): void {
     .option('--account <account>', 'the account (default: all, with --since or --pending)', accountId)
     .addOption(new Option('--pending', 'only pending merges').conflicts('since'))
     .option('--since <duration>', 'how far to look back, such as 1h (default: to the first merge)', duration)
-    .shows(async ({ io, table, options: { account, since, pending } }: Session<ListOptions>) => {
-      if (pending) {
-        const merges = await readMergeProgress(table, account);
-        return { json: merges, show: tableOf(PENDING_MERGES, merges) };
-      }
-      const from = since === undefined ? 0 : io.now() - since;
-      if (account === undefined) {
-        if (since === undefined)
-          throw new UsageError('Pass --account; or --since or --pending for the merges of all accounts.');
-        return mergesOfAll(table, from);
-      }
-      const merges = await listMerges(table, account, from);
-      return {
-        json: merges.map(jsonOf),
-        show: merges.length === 0 ? tableOf(MERGES, merges) : merges.map((merge) => fieldsOf(MERGE_FIELDS, merge)),
-      };
-    });
+    .shows(list);
 
   merge
     .command('finish')
@@ -88,16 +72,24 @@ export function addMergeCommands(program: AdminCommand): void {
   addUndoCommand(merge);
 }
 
-/** A line each, since the fields of all would be long. */
-async function mergesOfAll(table: Table, from: number): Promise<ReadResult> {
-  const merges = await listMergesOfAll(table, from);
+type ListSession = Session<Partial<AccountOptions> & { since?: number; pending?: boolean }>;
+
+async function list({ io, table, options: { account, since, pending } }: ListSession): Promise<ReadResult> {
+  if (pending) {
+    const merges = await readMergeProgress(table, account);
+    return { json: merges, show: tableOf(PENDING_MERGES, merges) };
+  }
+  if (account === undefined && since === undefined)
+    throw new UsageError('Pass --account; or --since or --pending for the merges of all accounts.');
+  const from = since === undefined ? 0 : io.now() - since;
+  const merges = account === undefined ? await listMergesOfAll(table, from) : await listMerges(table, account, from);
+  // Of all accounts a line each, since the fields of all would be long.
+  const isShort = account === undefined || merges.length === 0;
   return {
-    json: merges.map(({ account_id, ...merge }) => ({ account_id, ...jsonOf(merge) })),
-    show: tableOf(MERGES, merges),
+    json: merges.map(jsonOf),
+    show: isShort ? tableOf(MERGES, merges) : merges.map((merge) => fieldsOf(MERGE_FIELDS, merge)),
   };
 }
-
-type ListOptions = Partial<AccountOptions> & { since?: number; pending?: boolean };
 
 type FinishOptions = { account?: Int64; all?: boolean };
 
@@ -190,7 +182,8 @@ async function finish(
   return { text: lines.join('\n'), json };
 }
 
-const jsonOf = ({ entry, alertIds, moves, stayed, pending }: ListedMerge) => ({
+const jsonOf = ({ account_id, entry, alertIds, moves, stayed, pending }: ShownMerge) => ({
+  ...(account_id !== undefined && { account_id }),
   ...entry,
   pending,
   alert_ids: alertIds,

@@ -13,17 +13,15 @@ export interface OtherRegionOptions {
   fromStack?: string;
 }
 
-/** Adds the options that name the region. */
 export const withOtherRegion = (command: AdminCommand): AdminCommand =>
   command
     .requiredOption('--from <region>', 'the region that has written until now; of a table at --endpoint its URL there')
     .option('--from-stack <name>', 'the stack in that region (default: the name of --stack)')
-    .allowsStandby();
+    .allows('standby');
 
 /** The stack or table of the other region, or why it does not answer. */
 export type Other = Target | { readonly silence: string };
 
-/** Milliseconds in which the other region must answer. */
 const ANSWER_MS = 10_000;
 
 export async function connectOther({ io, table, target, options }: Session<OtherRegionOptions>): Promise<Other> {

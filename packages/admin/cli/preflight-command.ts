@@ -7,7 +7,7 @@ import type { DeploymentSettings } from '../../../infra/stack-settings.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { line } from '../text/printable.ts';
-import type { AdminCommand } from './command.ts';
+import { type AdminCommand, jsonOption } from './command.ts';
 import { FoundError, type Io, print, printJson } from './io.ts';
 import {
   change,
@@ -51,7 +51,7 @@ export function addPreflightCommand(program: AdminCommand, io: Io): void {
       'preflight --region eu-west-1 -c reservedConcurrency=400',
     )
     .option('-c, --context <name=value>', 'a setting, as for cdk deploy; can be repeated', collect, [])
-    .option('--json', 'print JSON')
+    .option(...jsonOption)
     .action(async (_options: unknown, command: AdminCommand) => {
       const options = command.optsWithGlobals<Options>();
       const findings = await preflight(options, io.env);
@@ -71,15 +71,14 @@ const lineOf = ({ what, ...finding }: NamedFinding) =>
 /** Runs all checks. One that fails becomes a finding, and does not end the others. */
 async function preflight({ region, stack: stackOption, context }: Options, env: Io['env']): Promise<NamedFinding[]> {
   const settings = readSettings(stackOption === undefined ? context : [...context, `stackName=${stackOption}`], ROOT);
-  const stack = settings.stackName;
   const resolvedRegion = region || env.AWS_REGION || env.AWS_DEFAULT_REGION;
   const config = clientConfig(resolvedRegion);
-  const isDeployed = async () => (await describeStack(config, stack)) !== undefined;
+  const found = describeStack(config, settings.stackName);
   const checks: [string, () => Promise<Finding | Finding[]>][] = [
-    ['Lambda', async () => checkLambda(config, settings, await isDeployed())],
-    ['API Gateway', async () => checkApiGateway(config, settings.stageRate, await isDeployed())],
+    ['Lambda', async () => checkLambda(config, settings, (await found) !== undefined)],
+    ['API Gateway', async () => checkApiGateway(config, settings.stageRate, (await found) !== undefined)],
     ['CDK bootstrap', () => checkBootstrap(config)],
-    ['stack and table', () => checkStackAndTables(config, settings)],
+    ['stack and table', async () => checkStackAndTables(config, settings, await found)],
     ['settings', async () => leftoverFindings(settings, await identify({ region: resolvedRegion }))],
   ];
   const findings = await Promise.all(
@@ -129,9 +128,7 @@ async function checkApiGateway(config: ClientConfig, stageRate: number, isDeploy
 }
 
 async function countItems(pages: AsyncIterable<{ items?: object[] | undefined }>): Promise<number> {
-  let count = 0;
-  for await (const { items = [] } of pages) count += items.length;
-  return count;
+  return (await Array.fromAsync(pages)).flatMap(({ items = [] }) => items).length;
 }
 
 function countFinding(count: number, max: number, what: string, advice: string): Finding {
@@ -169,9 +166,12 @@ async function checkBootstrap(config: ClientConfig): Promise<Finding> {
  * Whether the stack exists, and if it does, what a deployment would change of its table and freeze; if not, the tables that an earlier one, or a
  * failed first deployment, left behind.
  */
-async function checkStackAndTables(config: ClientConfig, settings: DeploymentSettings): Promise<Finding[]> {
+async function checkStackAndTables(
+  config: ClientConfig,
+  settings: DeploymentSettings,
+  stack: Stack | undefined,
+): Promise<Finding[]> {
   const { stackName: name } = settings;
-  const stack = await describeStack(config, name);
   if (stack) {
     const { StackStatus, Parameters = [] } = stack;
     const deployed = new Map(Parameters.map(({ ParameterKey, ParameterValue }) => [ParameterKey, ParameterValue]));

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { AddHelpTextContext } from 'commander';
+import manifest from '../../../package.json' with { type: 'json' };
 import { addAccountCommands } from './accounts-command.ts';
 import { addAlertCommands } from './alert-command.ts';
 import { addAppKeyCommands } from './app-keys-command.ts';
@@ -22,13 +22,9 @@ import { addRestoreCommands } from './restore-command.ts';
 import { addShowCommands } from './show-command.ts';
 import { addStatusCommand } from './status-command.ts';
 
-const { version: VERSION } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
 export function createProgram(io: Io): AdminCommand {
   const program = new AdminCommand(io, 'npm run --silent admin --')
-    .version(VERSION, '--version', 'show the version')
+    .version(manifest.version, '--version', 'show the version')
     .option('--stack <name>', 'use the table of a deployed stack')
     .option('--table <name>', 'use a table by its name')
     .option('--region <region>', 'region of the stack or table (default: AWS_REGION)')

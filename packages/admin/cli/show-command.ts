@@ -129,32 +129,23 @@ async function showHost({ io, table, options: { account } }: ShowSession, id: st
   };
 }
 
-async function showFleet(session: ShowSession): Promise<ReadResult> {
-  const { account } = session.options;
-  const counts = await countFleet(session);
-  const edge_clusters = Object.fromEntries(counts.edge_clusters);
+async function showFleet({ io, table, options: { account } }: ShowSession): Promise<ReadResult> {
+  const zeroCounts = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
+  let hosts = 0;
+  const statuses = zeroCounts();
+  /** A map, since the name of a cluster may be any text, such as `__proto__`. */
+  const clusters = new Map<string, StatusCounts>();
+  for await (const page of readFleet({ table, account, now: io.now, signal: io.signal }))
+    for (const { edge_cluster, status } of page.hosts) {
+      const cluster = clusters.get(edge_cluster) ?? zeroCounts();
+      clusters.set(edge_cluster, cluster);
+      hosts += 1;
+      statuses[status] += 1;
+      cluster[status] += 1;
+    }
+  const rows = [...clusters].map(([name, counts]) => ({ name, counts })).sort((a, b) => a.name.localeCompare(b.name));
   return {
-    json: { account_id: account, ...counts, edge_clusters },
-    show: [tableOf(CLUSTERS, clusterRows(counts)), `${countText(counts.hosts, 'host')}.`],
+    json: { account_id: account, hosts, statuses, edge_clusters: Object.fromEntries(clusters) },
+    show: [tableOf(CLUSTERS, [...rows, { name: 'all', counts: statuses }]), `${countText(hosts, 'host')}.`],
   };
 }
-
-async function countFleet({ io, table, options: { account } }: ShowSession) {
-  const zeroCounts = () => Object.fromEntries(FLEET_STATUSES.map((status) => [status, 0])) as StatusCounts;
-  /** `edge_clusters` is a map, since the name of a cluster may be any text, such as `__proto__`. */
-  const counts = { hosts: 0, statuses: zeroCounts(), edge_clusters: new Map<string, StatusCounts>() };
-  for await (const { hosts } of readFleet({ table, account, now: io.now, signal: io.signal }))
-    for (const { edge_cluster, status } of hosts) {
-      counts.hosts += 1;
-      counts.statuses[status] += 1;
-      const cluster = counts.edge_clusters.get(edge_cluster) ?? zeroCounts();
-      cluster[status] += 1;
-      counts.edge_clusters.set(edge_cluster, cluster);
-    }
-  return counts;
-}
-
-const clusterRows = ({ edge_clusters, statuses }: Awaited<ReturnType<typeof countFleet>>) => [
-  ...[...edge_clusters].map(([name, counts]) => ({ name, counts })).sort((a, b) => a.name.localeCompare(b.name)),
-  { name: 'all', counts: statuses },
-];

@@ -33,12 +33,13 @@ function jsonOf(
   { at_ms, service, default_url, table_ms, measured, pending, dead_letters, accounts, open_alerts }: Status,
   url?: string,
 ) {
-  const jsonOfReading = <Value>(reading: Reading<Value> | undefined) =>
-    reading === undefined ? null : 'value' in reading ? (reading.value ?? null) : { error: sentenceOf(reading.error) };
-  const figures = known(measured);
-  const merges = known(pending);
-  const accountsStatus = known(accounts);
-  const openAlerts = known(open_alerts);
+  function jsonOfReading<Value>(
+    reading: Reading<Value> | undefined,
+    jsonOfValue: (value: Value) => unknown = (value) => value ?? null,
+  ) {
+    if (reading === undefined) return null;
+    return 'value' in reading ? jsonOfValue(reading.value) : { error: sentenceOf(reading.error) };
+  }
   return {
     at_ms,
     service: service && {
@@ -49,29 +50,15 @@ function jsonOf(
     },
     table_read_ms: jsonOfReading(table_ms),
     window_minutes: WINDOW_MINUTES,
-    figures: figures
-      ? {
-          operations: figures.operations,
-          dynamodb: figures.dynamodb ?? null,
-          alarms: figures.alarms ?? null,
-          refused_keys: figures.refused_keys ?? null,
-        }
-      : jsonOfReading(measured),
-    pending_merges: merges ? merges.map((merge) => withAttempt(merge, figures)) : jsonOfReading(pending),
+    figures: jsonOfReading(measured, ({ operations, dynamodb = null, alarms = null, refused_keys = null }) => {
+      return { operations, dynamodb, alarms, refused_keys };
+    }),
+    pending_merges: jsonOfReading(pending, (merges) => merges.map((merge) => withAttempt(merge, known(measured)))),
     dead_letters: jsonOfReading(dead_letters),
-    open_alerts: openAlerts
-      ? Object.fromEntries(
-          SEVERITIES.map((severity) => [severity, openAlerts.reduce((sum, of) => sum + of[severity], 0)]),
-        )
-      : jsonOfReading(open_alerts),
-    accounts: accountsStatus
-      ? {
-          count: accountsStatus.count,
-          without_gateway_key: accountsStatus.withoutGatewayKey,
-          over_quota: accountsStatus.overQuota,
-          expiring_keys: accountsStatus.expiringKeys,
-        }
-      : jsonOfReading(accounts),
+    open_alerts: jsonOfReading(open_alerts, (found) =>
+      Object.fromEntries(SEVERITIES.map((severity) => [severity, found.reduce((sum, of) => sum + of[severity], 0)])),
+    ),
+    accounts: jsonOfReading(accounts),
   };
 }
 

@@ -1,5 +1,4 @@
 /** The table that a command works on: that of `npm start`, of a deployed stack, or at a given address. */
-import { createInterface } from 'node:readline/promises';
 import { APIGateway } from '@aws-sdk/client-api-gateway';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { SQS } from '@aws-sdk/client-sqs';
@@ -14,11 +13,10 @@ import { createLocalGatewayKeys } from '../local-service/local-gateway-keys.ts';
 import { LOCAL_TABLE_NAME } from '../local-service/local-table.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { listRunning } from '../local-service/running.ts';
-import type { RelayResources } from '../relay/replay-dead-letters.ts';
 import { type Measured, measureLocal } from '../status/measured.ts';
 import { measureStack } from '../status/stack-figures.ts';
 import { localUser } from './audit-trail.ts';
-import { CliError, type Io, say, UsageError } from './io.ts';
+import { ask, CliError, type Io, say, UsageError } from './io.ts';
 
 export interface TargetOptions {
   endpoint?: string;
@@ -41,9 +39,9 @@ export interface Target {
   /** Approximate number of messages in the dead-letter queue of merges; absent: unknown. */
   readonly deadLetters?: () => Promise<number | undefined>;
   /** Base address of the API that serves the table; absent: unknown. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** With a domain: the base address of the API without it. */
-  readonly defaultUrl?: string;
+  readonly defaultUrl?: string | undefined;
   /** Reads the figures of the service, from CloudWatch or `npm start`; absent: there are none. */
   readonly measure?: () => Promise<Measured>;
   /** Of a stack: whether its last deployment made it a standby, so that another region writes to the table. */
@@ -54,12 +52,9 @@ export interface Target {
   readonly isDeployed?: boolean;
   /** The setting of the stack; 0: there is none, or the service has one region. */
   readonly regionDigit: number;
-  /** Outputs of the stack, by name. */
   readonly outputs?: ReadonlyMap<string, string>;
   /** The feed's queues; absent: unknown. */
   readonly ingestQueues?: IngestQueues;
-  /** What a replay of relay's dead letters uses; absent: the stack names no such queue. */
-  readonly relay?: RelayResources;
   close(): void;
 }
 
@@ -97,38 +92,25 @@ export async function connectTarget(options: TargetOptions, env: Io['env']): Pro
 }
 
 async function connectStack(stack: string, region: string | undefined): Promise<Target> {
-  const client = new CloudFormation(clientConfig(region));
-  const { Stacks = [] } = await client.describeStacks({ StackName: stack });
-  const outputs = new Map(Stacks[0]?.Outputs?.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
+  const { Stacks = [] } = await new CloudFormation(clientConfig(region)).describeStacks({ StackName: stack });
+  const { Outputs = [], Parameters = [], StackStatus = '' } = Stacks[0] ?? {};
+  const outputs = new Map(Outputs.map(({ OutputKey = '', OutputValue = '' }) => [OutputKey, OutputValue]));
   const [tableName, accountPlanId] = [outputs.get('TableName'), outputs.get('AccountPlanId')];
   if (!tableName || !accountPlanId)
     throw new CliError(`Stack ${stack} has no outputs TableName and AccountPlanId: it is not a stack of this service.`);
-  const url = outputs.get('Url');
-  const defaultUrl = outputs.get('DefaultUrl');
-  const mergeDeadLettersUrl = outputs.get('DeadLettersUrl');
-  const eventsUrl = outputs.get('RelayEventsUrl');
-  const mergeQueueUrl = outputs.get('MergeQueueUrl');
-  const deadLettersUrl = outputs.get('RelayDeadLettersUrl');
+  const deadLettersUrl = outputs.get('DeadLettersUrl');
   const endedAlertDays = outputs.get('EndedAlertDays');
   return {
     ...connect({ tableName, region, accountPlanId }),
     ...connectIngestQueues(outputs, region),
-    ...(mergeDeadLettersUrl && { deadLetters: () => countDeadLetters(mergeDeadLettersUrl, region) }),
-    ...(url && { url }),
-    ...(defaultUrl && { defaultUrl }),
-    ...(eventsUrl &&
-      mergeQueueUrl &&
-      deadLettersUrl && {
-        relay: { region: await client.config.region(), eventsUrl, mergeQueueUrl, deadLettersUrl },
-      }),
+    ...(deadLettersUrl && { deadLetters: () => countDeadLetters(deadLettersUrl, region) }),
+    url: outputs.get('Url'),
+    defaultUrl: outputs.get('DefaultUrl'),
     outputs,
     ...(endedAlertDays && { endedAlertDays: Number(endedAlertDays) }),
-    isDeployed: /COMPLETE(_CLEANUP_IN_PROGRESS)?$/.test(Stacks[0]?.StackStatus ?? ''),
+    isDeployed: /COMPLETE(_CLEANUP_IN_PROGRESS)?$/.test(StackStatus),
     regionDigit: Number(outputs.get('RegionDigit') ?? 0),
-    standby:
-      Stacks[0]?.Parameters?.some(
-        ({ ParameterKey, ParameterValue }) => ParameterKey === 'Standby' && ParameterValue === 'true',
-      ) ?? false,
+    standby: Parameters.some(({ ParameterKey: name, ParameterValue: value }) => name === 'Standby' && value === 'true'),
     measure: () => measureStack({ stack, tableName, region, outputs }, Date.now()),
   };
 }
@@ -190,16 +172,8 @@ export async function confirmWrite(target: Target, options: TargetOptions, io: I
 /** Asks for confirmation, unless the target is local or --yes was given. */
 export async function confirm(target: Target, options: TargetOptions, io: Io): Promise<void> {
   if (options.yes || isOnThisMachine(target)) return;
-  // If standard input is the data of an import, it cannot contain an answer.
-  if (!io.stdin.isTTY || io.stdin.readableEnded)
-    throw new UsageError('Pass --yes to write there without confirmation.');
-  const prompt = createInterface({ input: io.stdin, output: io.stderr });
-  try {
-    const answer = await prompt.question('Continue? [y/N] ', { signal: io.signal });
-    if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('Nothing was written.');
-  } finally {
-    prompt.close();
-  }
+  const answer = await ask(io, 'Continue? [y/N] ', { elsewhere: 'Pass --yes to write there without confirmation.' });
+  if (!/^y(es)?$/i.test(answer)) throw new CliError('Nothing was written.');
 }
 
 export const isOnThisMachine = ({ endpoint }: Target) =>

@@ -1,5 +1,8 @@
 /** The operator's console: a read-only web site on this machine, for the first browser that opens its address. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
@@ -9,14 +12,9 @@ import { NoAnswerError } from '../local-service/answer-timeout.ts';
 import { isLoopbackHost } from '../local-service/loopback.ts';
 import { printable } from '../text/printable.ts';
 import { html, htmlDocument, type Page } from './html.ts';
-import { createPages, type PageOptions } from './pages.ts';
+import { createPages } from './pages.ts';
 import { createSession } from './session.ts';
-import { NotFound } from './view.ts';
-
-export interface ConsoleOptions extends PageOptions {
-  /** Called after a bug in the console, with printable lines that describe it. */
-  onFailed(text: string): void;
-}
+import { NotFound, type Source } from './view.ts';
 
 type Env = { Bindings: HttpBindings };
 type RefusalStatus = 400 | 401 | 403 | 404 | 405 | 500 | 502;
@@ -39,8 +37,27 @@ const CHECK_PATH = /\/health$/;
 /** Maximum bytes of an id or filter: a sort key of DynamoDB has at most 1,024. */
 const MAX_ID_BYTES = 1_024;
 
+/**
+ * Serves the console on 127.0.0.1, on a port that the system chooses. A browser keeps the service workers of other projects
+ * by address and port: one at a port that is used again and again, such as 3000, would control the pages of the console.
+ * @returns `address`: by it one browser signs in
+ */
+export async function startConsole(options: Source): Promise<{ address: string; stop(): Promise<void> }> {
+  const { listener, signInPath } = createConsole(options);
+  const server = createServer(listener);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo; // not a pipe: it listens on a port
+  return {
+    address: `http://127.0.0.1:${port}${signInPath}`,
+    async stop() {
+      server.closeAllConnections();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
 /** @returns `listener` answers requests; `signInPath` is the path and query by which one browser signs in */
-export function createConsole(options: ConsoleOptions) {
+function createConsole(options: Source) {
   const { target, isLocal, url } = options;
   // Only `npm start` serves the API reference.
   const reference = isLocal && url !== undefined ? `${url}/docs` : undefined;

@@ -1,6 +1,5 @@
 /** The page of the feed: waiting messages, and refused records with the reasons. */
-import { queueRows, readIngestStatus } from '../ingest/ingest-status.ts';
-import { QUEUES, REFUSED } from '../tables/feed.ts';
+import { QUEUES, queueRows, REFUSED } from '../tables/feed.ts';
 import { type Html, html } from './html.ts';
 import { listing } from './table.ts';
 import type { View } from './view.ts';
@@ -11,7 +10,7 @@ export async function feedPage(view: Omit<View, 'account'>): Promise<Html> {
   const { ingestQueues } = view;
   if (!ingestQueues) return html`<p>Unknown: the console finds the feed only with npm start or --stack.</p>`;
   try {
-    const queues = await readIngestStatus(ingestQueues);
+    const queues = await ingestQueues.counts();
     const refused = queues.refused.waiting > 0 ? await ingestQueues.peekRefused(REFUSED_SHOWN) : [];
     const shown = html`<p>The first ${refused.length} of about ${queues.refused.waiting.toLocaleString('en')}.</p>`;
     return html`

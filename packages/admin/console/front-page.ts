@@ -1,9 +1,8 @@
 /** The front page: the status of the service, what needs an operator, and the accounts. */
 import { readAccounts } from '../accounts/accounts.ts';
-import { type IngestCounts, readIngestStatus } from '../ingest/ingest-status.ts';
-import type { Measured } from '../status/measured.ts';
+import type { QueueCounts } from '../ingest/queues.ts';
 import { type Reading, readingOf, readStatus } from '../status/status.ts';
-import { CALLS, callsTable, type Figure, figureOf, figuresOf, tablesOf } from '../status/summary.ts';
+import { CALLS, callsTable, type Figure, figureMaker, figuresOf, tablesOf } from '../status/summary.ts';
 import { ACCOUNTS, shownAccount } from '../tables/accounts.ts';
 import { type Table, tableOf } from '../text/table.ts';
 import { anchor, type Html, href, html, link, moreLink, section } from './html.ts';
@@ -35,9 +34,9 @@ async function statusOf(view: FrontView) {
       url,
       deadLetters,
       now: () => nowMs,
-      measure: async () => (await measure()) ?? NO_FIGURES,
+      measure,
     }),
-    ingestQueues && readingOf(() => readIngestStatus(ingestQueues)),
+    ingestQueues && readingOf(() => ingestQueues.counts()),
   ]);
   const figures = [...figuresOf(status, errorText), feedFigure(ingestStatus)];
   const tiles = figures.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf);
@@ -51,13 +50,10 @@ async function statusOf(view: FrontView) {
   };
 }
 
-/** Figures for a service that has none. */
-const NO_FIGURES: Measured = { operations: [], attempts: [] };
-
 const errorText = ({ name, message }: Error) => (name === 'Error' ? message : `${name}: ${message}`);
 
-const feedFigure = (counts: Reading<IngestCounts> | undefined): Figure =>
-  figureOf('Feed', counts, errorText, ({ ingest: { waiting }, refused }) => {
+const feedFigure = (counts: Reading<QueueCounts> | undefined): Figure =>
+  figureMaker(errorText)('Feed', counts, ({ ingest: { waiting }, refused }) => {
     const note = waiting === 1 ? 'message waiting' : 'messages waiting';
     const count = waiting.toLocaleString('en');
     if (refused.waiting === 0) return { value: count, note, isBad: false };

@@ -30,10 +30,6 @@ const NO_ANSWER_MS = 10_000;
 /** US dollars for a read unit on demand, as in docs/cost.md. */
 const READ_UNIT_DOLLARS = 0.125 / 1_000_000;
 
-export interface PageOptions extends Source {
-  now(): number;
-}
-
 /** Answers with a page. @param status absent: 200; @param cost of the reads, as a clause */
 export type Show = (
   context: Context,
@@ -41,12 +37,12 @@ export type Show = (
   options?: { status?: 400 | 403; cost?: string },
 ) => Response | Promise<Response>;
 
-export function createPages(options: PageOptions, show: Show): Hono<TableEnv> {
+export function createPages(source: Source, show: Show): Hono<TableEnv> {
   const checks: View['checks'] = new Map();
   const formToken = secret();
   const pages = new Hono<TableEnv>({ strict: false });
   pages.use(async (context, next) => {
-    context.set('view', viewOf(context, { ...options, checks, formToken }));
+    context.set('view', viewOf(context, { ...source, checks, formToken }));
     return next();
   });
   const page =
@@ -97,7 +93,7 @@ function createAccountPages(show: Show): Hono<TableEnv> {
   return pages;
 }
 
-function viewOf({ req }: Context, options: PageOptions & Pick<View, 'checks' | 'formToken'>): TableView {
+function viewOf({ req }: Context, options: Source & Pick<View, 'checks' | 'formToken'>): TableView {
   const patient = withAnswerTimeout(options.table, {
     warnAfterMs: NO_ANSWER_MS,
     failAfterMs: NO_ANSWER_MS,

@@ -22,10 +22,13 @@ export interface Source {
   deadLetters(): Promise<number | undefined>;
   /** Base address of the API; undefined: unknown. */
   readonly url: string | undefined;
-  /** Figures of the service; undefined: unknown. */
-  measure(): Promise<Measured | undefined>;
+  /** Reads the figures of the service; undefined: unknown. */
+  readonly measure: (() => Promise<Measured>) | undefined;
   /** The feed's queues; undefined: unknown. */
   readonly ingestQueues: IngestQueues | undefined;
+  now(): number;
+  /** Called after a bug in the console, with printable lines that describe it. */
+  onFailed(text: string): void;
 }
 
 export interface View extends Source {

@@ -1,10 +1,15 @@
 import { isExportedAlert, parseLine, problemsOf, TAKEN_BY_FEED, type Taken } from '../../../lib/ingest/check-line.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
 import { textOf, tooLong } from '../../../lib/ingest/problems.ts';
-import type { IngestRecord } from '../../../lib/ingest/records.ts';
-import { ingestRecord } from '../../../lib/ingest/records.ts';
-import type { Orders } from '../../../lib/model/kinds.ts';
-import { INGEST_KINDS, type IngestKind, KINDS, type Kind, type SentRecord } from '../../../lib/model/kinds.ts';
+import { type IngestRecord, ingestRecord } from '../../../lib/ingest/records.ts';
+import {
+  INGEST_KINDS,
+  type IngestKind,
+  KINDS,
+  type Kind,
+  type Orders,
+  type SentRecord,
+} from '../../../lib/model/kinds.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -24,7 +29,6 @@ export interface DataProblem {
   problem: string;
 }
 
-/** Maximum number of problems that are listed. */
 const MAX_SHOWN = 20;
 
 /** Data is invalid, so nothing of it is written. The message has a line for each of the first problems. */
@@ -77,28 +81,20 @@ export interface CheckedLine {
   readonly record?: IngestRecord;
 }
 
-/** Lines of data. */
 export type Lines = AsyncIterable<Line> | Iterable<Line>;
-
-/** What a check needs besides the lines. */
-export interface CheckOptions {
-  /** The time of the command. */
-  nowMs: number;
-  /** The accounts that lines may belong to; absent: any account. */
-  only?: readonly Int64[] | undefined;
-}
 
 /**
  * Checks all lines of a source: each by itself as a record of the feed is checked, but for its times, and all together against the table for
  * accounts that do not exist and for keys of another account. Empty lines are skipped.
  * @param source its name in messages, such as the path of a file
+ * @param options `nowMs`: the time of the command; `only`: the accounts that lines may belong to, absent for any
  * @throws DataError with every problem found
  */
 export async function checkData(
   table: Table,
   source: string,
   lines: Lines,
-  { nowMs, only }: CheckOptions,
+  { nowMs, only }: { nowMs: number; only?: readonly Int64[] | undefined },
 ): Promise<CheckedLine[]> {
   const problems: DataProblem[] = [];
   const checked: CheckedLine[] = [];

@@ -5,38 +5,26 @@ import type { IngestRecord } from '../../../lib/ingest/records.ts';
 import { writeRow } from '../../../lib/ingest/write-records.ts';
 import { ordersOf } from '../../../lib/model/fields.ts';
 import { type IngestKind, KINDS, type Kind, modelOf, type SentRecord } from '../../../lib/model/kinds.ts';
-import { backoff, forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
-import type { Int64 } from '../../../lib/shared/json.ts';
+import { forEach, isThrottled, isUnavailable } from '../../../lib/shared/concurrency.ts';
 import { type Table, withSignal } from '../../../lib/table/client.ts';
 import { type KeyOf, keys, type RowKind, type Stored } from '../../../lib/table/keys.ts';
 import { getRow, rowName } from '../../../lib/table/read.ts';
-import type { CommandEvent } from '../../../lib/table/rows.ts';
 import type { Action } from '../../../lib/table/write.ts';
 import { changeAccount, putAccount, readAccount } from '../accounts/accounts.ts';
 import { putAppKey } from '../accounts/app-key-admin.ts';
+import type { RecordChange } from '../accounts/audit-rows.ts';
 import { createErasureWatch } from '../accounts/erasure-watch.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
+import { patiently } from '../aws/patiently.ts';
 import { countText } from '../text/printable.ts';
 import { accountChangesOf, accountOf, keyChangeOf } from './access-changes.ts';
 import { appKeyOf, type CheckedLine, checkData, DataError, type Lines } from './check-lines.ts';
-import { BACKOFF, sharingCalls } from './shared-calls.ts';
+import { sharingCalls } from './shared-calls.ts';
 
 /** How many rows are written concurrently: small ones fill the calls that they share, and large ones do not make these too large. */
 const CONCURRENCY = { small: 1_000, large: 8 } as const;
 /** Bytes of a large line. */
 const LARGE = 8_192;
-
-/**
- * @param target what is changed, within the account
- * @param change makes the change, with `done` in its last transaction, and if there is an earlier one, `started` in that
- * @param event the event that the change publishes
- */
-type RecordChange = <Result>(
-  account: Int64,
-  target: string,
-  change: (done: Action[], started: Action[]) => Promise<Result>,
-  event?: CommandEvent,
-) => Promise<Result>;
 
 export interface LoadOptions {
   /** The time of the command, which lines without a time get. */
@@ -160,7 +148,7 @@ type Rows = (Stored<RowKind> | undefined)[];
 async function readRows(table: Table, { sent, record }: CheckedLine): Promise<Rows> {
   const { account_id, alert_id, alert_key } = sent;
   const otherKey = () => (sent.kind === 'account' ? keys.account(account_id) : keys.appKey(appKeyOf(sent).hash));
-  const read = (key: KeyOf<RowKind>) => patiently(table, () => getRow(table, key));
+  const read = (key: KeyOf<RowKind>) => patiently(() => getRow(table, key), table.signal);
   const row = await read(record ? keyOf(record.sent) : otherKey());
   const lastId = alert_key !== undefined && (row as Partial<Stored<'alertKey'>> | undefined)?.alert_id;
   const alert = lastId ? await read(keys.alert(account_id, String(alert_id ?? lastId))) : undefined;
@@ -173,22 +161,18 @@ const contentOf = (rows: Rows): object[] =>
     Object.fromEntries(Object.entries(row).filter(([name]) => !BOOKKEEPING.has(name))),
   );
 
-/** Waits while DynamoDB throttles. */
-async function patiently<Result>({ signal }: Table, work: () => Promise<Result>): Promise<Result> {
-  for (let attempt = 1; ; attempt += 1) {
-    signal?.throwIfAborted();
-    try {
-      return await work();
-    } catch (error) {
-      if (!isThrottled(error)) throw error;
-    }
-    await backoff(attempt, BACKOFF, signal);
-  }
-}
-
 /** Writes a record as the feed does. @returns whether a row was written */
 export const writeRecord = (table: Table, record: IngestRecord, options?: WriteOptions): Promise<boolean> =>
-  patiently(table, async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record], options));
+  patiently(async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record], options), table.signal);
+
+/** Writes records as the feed does. @returns throws AccountError if the account of a record is erased meanwhile */
+export function createRecordWriter(table: Table, options?: WriteOptions) {
+  const requireStillThere = createErasureWatch(table);
+  return async (record: IngestRecord): Promise<void> => {
+    await requireStillThere(record.sent.account_id);
+    await writeRecord(table, record, options);
+  };
+}
 
 /** Whether the record is of a RUM resource that is deleted: unlike a record of the feed, an operator's does not undo that. */
 async function isKeptDeleted(table: Table, { sent }: IngestRecord): Promise<boolean> {

@@ -2,7 +2,7 @@
  * Lets callers that read or write a row each share calls to DynamoDB: reads become a `BatchGetItem`, writes with their conditions a
  * `TransactWriteItems`. To each caller it is as if it had called alone, so what is written is the same.
  */
-import { type CancellationReason, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
+import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import {
   DeleteCommand,
   GetCommand,
@@ -16,13 +16,12 @@ import { backoff, causeOf } from '../../../lib/shared/concurrency.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import type { Key } from '../../../lib/table/keys.ts';
 import { batchGet, rowName } from '../../../lib/table/read.ts';
+import { BACKOFF } from '../aws/patiently.ts';
 
 /** Rows of a call: the maximum of both `BatchGetItem` and `TransactWriteItems`. */
 const MAX_ROWS = 100;
 /** How many calls of each sort are under way. */
 const CONCURRENCY = 8;
-/** Long waits, since callers of the API need the table's capacity first. */
-export const BACKOFF = { baseMs: 50, maxMs: 5_000 };
 
 type TransactItems = NonNullable<TransactWriteCommandInput['TransactItems']>;
 
@@ -130,28 +129,15 @@ export function sharingCalls(table: Table): Table {
         return;
       } catch (error) {
         if (causeOf(error) === 'throttled') await backoff(attempt, BACKOFF, signal).catch(() => undefined);
-        else if (error instanceof TransactionCanceledException) return separate(batch, error.CancellationReasons ?? []);
-        // All together may be too large.
-        else if ((error as Error).name === 'ValidationException') return void (await Promise.all(batch.map(sendAlone)));
+        // A condition does not hold, a row is in use, or all together are too large. Each by itself shows its own failure.
+        else if (error instanceof TransactionCanceledException || (error as Error).name === 'ValidationException')
+          return void (await Promise.all(batch.map(sendAlone)));
         else {
           for (const { answer } of batch) answer.reject(error);
           return;
         }
       }
   });
-
-  /** Sends those that made a transaction fail by themselves, which shows each why, and the others together again. */
-  async function separate(batch: readonly Waiting[], reasons: readonly CancellationReason[]): Promise<void> {
-    let from = 0;
-    const failed: Waiting[] = [];
-    for (const call of batch) {
-      const ofCall = reasons.slice(from, from + call.items.length);
-      from += call.items.length;
-      if (ofCall.every(({ Code }) => Code === 'None')) write(call);
-      else failed.push(call);
-    }
-    await Promise.all(failed.map(sendAlone));
-  }
 
   function sendShared(command: unknown, sendOptions?: object): Promise<unknown> {
     const answer = Promise.withResolvers<unknown>();

@@ -3,6 +3,7 @@ import { forEach } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { listAccounts } from '../accounts/accounts.ts';
+import type { RecordWrites } from '../accounts/audit-rows.ts';
 import type { GatewayKeys } from '../accounts/gateway-keys.ts';
 import { checkMergesOfTable } from '../check/check.ts';
 import type { Finding, FindingKind } from '../check/finding.ts';
@@ -16,8 +17,8 @@ const LOST = new Set<FindingKind>([
 
 export interface RepairOptions {
   readonly now: () => number;
-  /** Runs a step, with audit rows of these accounts. It may throw instead; each step can be repeated. */
-  readonly step: <Result>(what: string, accounts: readonly Int64[], run: () => Promise<Result>) => Promise<Result>;
+  /** Makes a step. It may throw instead; each step can be repeated. */
+  readonly step: RecordWrites;
   /**
    * Told of merges and undos before they are repaired, since afterwards nothing names them: those that are lost, by their sequences, which are
    * about the Unix milliseconds of their commits, and findings `merged_in_two_regions`.
@@ -29,7 +30,7 @@ export interface RepairOptions {
 /** @returns how many findings were repaired, and how many are left */
 export async function repairReplica(table: Table, { now, step, onLost, onTwice }: RepairOptions) {
   // Until then, a key may be let in that a row forbids.
-  const ofAccounts = await step('accounts and keys', await listAccounts(table), () => repairAccounts(table));
+  const ofAccounts = await step(await listAccounts(table), 'accounts and keys', () => repairAccounts(table));
   const accounts = await listAccounts(table);
   const told = new Set<string>();
   for await (const findings of checkMergesOfTable(table, { nowMs: now() }))
@@ -41,7 +42,7 @@ export async function repairReplica(table: Table, { now, step, onLost, onTwice }
       told.add(name);
       onLost(account, Number(ids.sequence));
     }
-  const ofMerges = await step('merges', accounts, () => repairMerges(table, now()));
+  const ofMerges = await step(accounts, 'merges', () => repairMerges(table, now()));
   const all = [ofAccounts, ofMerges];
   return {
     repaired: all.reduce((sum, { fixed }) => sum + fixed.length, 0),
@@ -50,9 +51,9 @@ export async function repairReplica(table: Table, { now, step, onLost, onTwice }
 }
 
 /** Makes the gateway keys of accounts that the region's usage plan lacks, of the values that their rows have. */
-export async function provideGatewayKeys(table: Table, gatewayKeys: GatewayKeys, step: RepairOptions['step']) {
+export async function provideGatewayKeys(table: Table, gatewayKeys: GatewayKeys, step: RecordWrites) {
   const accounts = await listAccounts(table);
-  await step('gateway keys', accounts, () =>
+  await step(accounts, 'gateway keys', () =>
     forEach(accounts, (account) => gatewayKeys.provision(account), { concurrency: 1 }),
   );
 }

@@ -48,12 +48,7 @@ export async function find(table: Table, id: string): Promise<Found[]> {
   return found;
 }
 
-function foundIn(
-  { account_id: account, name: accountName }: AccountRow,
-  found: Omit<Found, 'account' | 'accountName'>,
-): Found {
-  return { account, accountName, ...found };
-}
+const ownerOf = ({ account_id: account, name: accountName }: AccountRow) => ({ account, accountName });
 
 function* findAccountsAndKeys(accounts: readonly AccountRow[], id: string): Generator<Found> {
   for (const account of accounts) {
@@ -61,12 +56,12 @@ function* findAccountsAndKeys(accounts: readonly AccountRow[], id: string): Gene
     const page = { path: ['account'] };
     if (id === String(accountId)) {
       const command = { words: `account show ${accountId}` };
-      yield foundIn(account, { kind: 'account', id, detail: suspended ? 'suspended' : 'active', command, page });
+      yield { ...ownerOf(account), kind: 'account', id, detail: suspended ? 'suspended' : 'active', command, page };
     }
     const command = { words: `app-key list --account ${accountId}` };
     for (const hash of KEY_ID.test(id) ? (account.app_keys ?? []) : [])
       if (hash.startsWith(id.toLowerCase()))
-        yield foundIn(account, { kind: 'app_key', id: appKeyIdOf(hash), detail: `key of ${name}`, command, page });
+        yield { ...ownerOf(account), kind: 'app_key', id: appKeyIdOf(hash), detail: `key of ${name}`, command, page };
   }
 }
 
@@ -92,7 +87,8 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
   return accounts.flatMap((account) => {
     const { account_id: accountId } = account;
     const show = (what: string) => ({ words: `show ${what} --account ${accountId}`, idArgument: id });
-    const all: Omit<Found, 'account' | 'accountName'>[] = [];
+    const owner = ownerOf(account);
+    const all: Found[] = [];
     const incident = rows.of(keys.incident(accountId, id));
     const alert = rows.of(keys.alert(accountId, id));
     const item = rows.of(keys.workItem(accountId, id));
@@ -101,11 +97,12 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
     const lower = id.toLowerCase();
     if (incident) {
       const page = { path: ['incident', lower] };
-      all.push({ kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
+      all.push({ ...owner, kind: 'incident', id: lower, detail: incident.title, command: show('incident'), page });
     }
     // The alert that has the id, and those of the key.
     for (const found of [...(alert ? [alert] : []), ...(ofKey.get(accountId) ?? [])])
       all.push({
+        ...owner,
         kind: 'alert',
         id: found === alert ? lower : id,
         detail: `${quoted(found.title)}; ${stateText(found)}`,
@@ -114,14 +111,14 @@ async function findRows(table: Table, accounts: readonly AccountRow[], id: strin
       });
     if (host ?? status) {
       const detail = host ? 'in the inventory' : 'reports, and is not in the inventory';
-      all.push({ kind: 'host', id, detail, command: show('host'), page: { path: ['host'], query: { id } } });
+      all.push({ ...owner, kind: 'host', id, detail, command: show('host'), page: { path: ['host'], query: { id } } });
     }
     if (item) {
       const detail = `${quoted(item.title)}; version ${item.version}${deletionText(item)}`;
       const page = { path: ['work-items'], query: { from: id } };
-      all.push({ kind: 'work_item', id, detail, command: show('work-item'), page });
+      all.push({ ...owner, kind: 'work_item', id, detail, command: show('work-item'), page });
     }
-    return all.map((found) => foundIn(account, found));
+    return all;
   });
 }
 
@@ -165,13 +162,12 @@ async function findMerges(table: Table, account: AccountRow, requestId: string):
   const { items } = await listLatestMerges(table, accountId, { incidents: HISTORIES_SEARCHED });
   return items
     .filter(({ entry }) => entry.request_id === requestId.toLowerCase())
-    .map(({ entry: { incident_id, sequence }, pending }) =>
-      foundIn(account, {
-        kind: 'merge',
-        id: requestId,
-        detail: `entry ${sequence} of incident ${incident_id}, ${pending ? 'pending' : 'done'}`,
-        command: { words: `show incident ${incident_id} --account ${accountId}` },
-        page: { path: ['incident', incident_id], part: String(sequence) },
-      }),
-    );
+    .map(({ entry: { incident_id, sequence }, pending }) => ({
+      ...ownerOf(account),
+      kind: 'merge',
+      id: requestId,
+      detail: `entry ${sequence} of incident ${incident_id}, ${pending ? 'pending' : 'done'}`,
+      command: { words: `show incident ${incident_id} --account ${accountId}` },
+      page: { path: ['incident', incident_id], part: String(sequence) },
+    }));
 }

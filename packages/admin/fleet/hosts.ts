@@ -58,7 +58,7 @@ function shownOf(candidate: Candidate, nowMs: number): ShownHost {
     host_id,
     edge_cluster,
     agent_version,
-    ...explainCandidate(candidate, nowMs),
+    ...explain(candidate.host, candidate.live, nowMs, candidate.malformed ? 'A row is malformed. ' : ''),
     ...(receivedMs !== undefined && { ageMs: Math.max(0, nowMs - Number(receivedMs)) }),
     ...(reportedAtMs > 0 && { reportedAtMs }),
   };
@@ -110,10 +110,6 @@ export function explainHost(rawHost: RawRow, rawLive: RawRow | undefined, nowMs:
   if (malformed) return explain(host, UNREADABLE, nowMs, 'Its inventory row is malformed. ');
   return explain(host, live, nowMs, live === UNREADABLE ? 'Its live status row is malformed. ' : '');
 }
-
-/** {@link explainHost} for rows that are already decoded. */
-const explainCandidate = ({ host, live, malformed }: Candidate, nowMs: number): Explained =>
-  explain(host, live, nowMs, malformed ? 'A row is malformed. ' : '');
 
 function explain(host: HostRow, live: LiveStatus, nowMs: number, malformed: string): Explained {
   return { ...deriveStatus(host, live, nowMs), why: `${malformed}${explainStatus(fleetHost(host, live, nowMs))}` };

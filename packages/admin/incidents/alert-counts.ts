@@ -22,7 +22,6 @@ export async function countOpenAlerts(table: Table, account: Int64, limit = COUN
   );
 }
 
-/** The open alerts of an account. */
 export interface OpenAlerts extends Readonly<Record<Severity, number>> {
   readonly account_id: Int64;
 }

@@ -6,17 +6,16 @@ import type { Table } from '../../../lib/table/client.ts';
 import { checkNotErased } from '../accounts/accounts.ts';
 import { SILENT } from '../silent.ts';
 
-export interface MergeRequest {
-  account: Int64;
-  /** Who merges, for the history. */
-  by: string;
-  body: { incident_id: string; alert_ids: string[]; title?: string; comment?: string; owner_id?: Int64 };
-}
+type Body = { incident_id: string; alert_ids: string[]; title?: string; comment?: string; owner_id?: Int64 };
 
-/** A merge, done by the API's own operation; `preview` only reads what it would do. @throws ApiError as callers get it, AccountError if the account is erased */
+/**
+ * A merge, done by the API's own operation; `preview` only reads what it would do.
+ * @param request `by`: who merges, for the history
+ * @throws ApiError as callers get it, AccountError if the account is erased
+ */
 export function operatorMerge(
   { table, now, regionDigit }: { table: Table; now: () => number; regionDigit: number },
-  { account, by, body }: MergeRequest,
+  { account, by, body }: { account: Int64; by: string; body: Body },
   signal: AbortSignal,
 ) {
   const call = {

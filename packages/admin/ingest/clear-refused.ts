@@ -3,28 +3,20 @@ import type { Message, SendMessageBatchRequestEntry, SQS } from '@aws-sdk/client
 import { MAX_BATCH, MAX_BATCH_BYTES, sizeOf } from '../../../lib/aws/sqs.ts';
 import { batchesOf, chunksOf } from '../../../lib/shared/concurrency.ts';
 import type { Int64 } from '../../../lib/shared/json.ts';
-import { REFUSAL_ATTRIBUTES, type Refusal, type RefusedText, readRefused, refusalOf } from './refusal.ts';
+import type { RecordWrites } from '../accounts/audit-rows.ts';
+import { countText } from '../text/printable.ts';
+import { REFUSAL_ATTRIBUTES, type RefusedText, readRefused } from './refusal.ts';
 
 export type ClearAction = 'redrive' | 'drop';
 
 export interface ClearOptions {
   readonly action: ClearAction;
-  /** Which refusals are meant. */
-  isMeant(refusal: RefusedText & Refusal): boolean;
+  isMeant(refusal: RefusedText): boolean;
   /** Unix milliseconds: what is refused later stays. */
   readonly untilMs: number;
-  /** Changes the queues for some of the refusals, within `change`; absent: nothing is changed. */
-  readonly around?: (accounts: readonly Int64[], count: number, change: () => Promise<void>) => Promise<void>;
+  /** Changes the queues for some of the refusals; absent: nothing is changed. */
+  readonly around?: RecordWrites;
   readonly signal: AbortSignal;
-}
-
-export interface Cleared {
-  /** How many were sent again or deleted, or would be, by account and reason. */
-  readonly meant: readonly { account_id?: Int64; reason: string; count: number }[];
-  /** Of calls over HTTPS: they can only be deleted. */
-  readonly onlyDroppable: number;
-  /** SQS did not take or delete them. */
-  readonly failed: number;
 }
 
 /** Seconds for which messages are hidden from others: longer than a round takes. */
@@ -36,18 +28,20 @@ const MAX_CALLS_WITHOUT_NEW = 3;
 
 interface Taken {
   readonly message: Message;
-  readonly about: RefusedText & Refusal;
+  readonly about: RefusedText;
 }
 
 /**
  * Takes the messages of the queue of refused records one round after another. Those that are not meant become visible again at the end,
  * also after a failure.
+ * @returns `meant`: how many were sent again or deleted, or would be, by account and reason; `onlyDroppable`: those of calls over HTTPS, which
+ *   can only be deleted; `failed`: those that SQS did not take or delete
  */
 export async function clearRefused(
   sqs: SQS,
   urls: { readonly ingest: string; readonly refused: string },
   { action, isMeant, untilMs, around, signal }: ClearOptions,
-): Promise<Cleared> {
+) {
   const QueueUrl = urls.refused;
   /** Receipt handles of the messages that stay, by message id. */
   const staying = new Map<string | undefined, string | undefined>();
@@ -68,7 +62,7 @@ export async function clearRefused(
       let isNew = false;
       for (const message of Messages) {
         const { MessageId, ReceiptHandle, Attributes } = message;
-        const about = { ...readRefused(message), ...refusalOf(message) };
+        const about = readRefused(message);
         const isSeen = staying.has(MessageId);
         const isLater = Number(Attributes?.SentTimestamp) > untilMs;
         isNew ||= !isSeen && !isLater;
@@ -130,7 +124,7 @@ export async function clearRefused(
       return count(round);
     }
     const accounts = new Set(round.flatMap(({ about }) => about.account ?? []));
-    await around([...accounts], round.length, () => clear(round));
+    await around([...accounts], countText(round.length, 'refused record'), () => clear(round));
   }
 
   try {
@@ -151,7 +145,6 @@ export async function clearRefused(
   return { meant: [...counts.values()], onlyDroppable, failed };
 }
 
-/** Makes received messages visible again. */
 export async function showAgain(sqs: SQS, QueueUrl: string, handles: readonly (string | undefined)[]): Promise<void> {
   for (const batch of chunksOf(handles, MAX_BATCH)) {
     const Entries = batch.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle, VisibilityTimeout: 0 }));

@@ -12,13 +12,13 @@ export const QUEUE_OUTPUTS = {
   ingest: 'FeedUrl',
   refused: 'FeedRefusedUrl',
 } as const;
-export type QueueName = keyof typeof QUEUE_OUTPUTS;
 
 /** Seconds for which {@link IngestQueues.peekRefused} hides messages: longer than reading a queue takes. */
 const PEEK_SECONDS = 30;
 const COUNTS = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const;
 
 export type IngestQueues = ReturnType<typeof createIngest>;
+export type QueueCounts = Awaited<ReturnType<IngestQueues['counts']>>;
 
 /**
  * The feed, if the outputs have the URLs of all its queues.
@@ -32,7 +32,7 @@ export function connectIngestQueues(
   return ingest && refused ? { ingestQueues: createIngest({ ingest, refused }, region) } : {};
 }
 
-function createIngest(urls: Readonly<Record<QueueName, string>>, region: string | undefined) {
+function createIngest(urls: Readonly<Record<keyof typeof QUEUE_OUTPUTS, string>>, region: string | undefined) {
   const { hostname, origin } = new URL(urls.ingest);
   const isLocal = isLoopback(hostname);
   // `npm start` checks no credentials, but the client needs some.
@@ -41,7 +41,11 @@ function createIngest(urls: Readonly<Record<QueueName, string>>, region: string 
 
   return {
     feed: { sqs, url: urls.ingest },
-    count: (queue: QueueName) => countMessages(sqs, urls[queue]),
+    /** How many messages wait, and how many were refused. */
+    async counts() {
+      const [ingest, refused] = await Promise.all([countMessages(sqs, urls.ingest), countMessages(sqs, urls.refused)]);
+      return { ingest, refused };
+    },
     /** Reads up to `limit` refusals, and returns them to their queue. */
     async peekRefused(limit: number): Promise<Refusal[]> {
       const QueueUrl = urls.refused;
@@ -63,7 +67,6 @@ function createIngest(urls: Readonly<Record<QueueName, string>>, region: string 
       );
       return found.slice(0, limit).map(refusalOf);
     },
-    /** Sends refused records to the feed again, or deletes them. */
     clearRefused: (options: ClearOptions) => clearRefused(sqs, urls, options),
   };
 }

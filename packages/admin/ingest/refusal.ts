@@ -41,8 +41,8 @@ const GIVEN_UP = 'failed for too long';
 /** Maximum characters of a record that are shown. */
 const MAX_SHOWN = 1_000;
 
-/** What a refused message is of, as its text and its group say. */
-export interface RefusedText {
+/** What a refused message is of, too, as its text and its group say. */
+export interface RefusedText extends Refusal {
   /** `undefined` among them: some of the text names no account, and the group is not one. */
   accounts: ReadonlySet<Int64 | undefined>;
   /** That of the whole message. */
@@ -51,13 +51,15 @@ export interface RefusedText {
   isRefusedCall: boolean;
 }
 
-export function readRefused({ Body = '', Attributes = {} }: Message): RefusedText {
+export function readRefused(message: Message): RefusedText {
+  const { Body = '', Attributes = {} } = message;
   const lines = [...parsedLines(Body)];
   const group = accountOfGroup(Attributes.MessageGroupId);
   const accounts = accountsOf(lines, group);
   if (group !== undefined) accounts.add(group);
   const [account] = accounts;
   return {
+    ...refusalOf(message),
     accounts,
     ...(accounts.size === 1 && account !== undefined && { account }),
     isRefusedCall: lines.some(isRefusedCall),

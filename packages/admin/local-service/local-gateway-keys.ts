@@ -7,11 +7,7 @@ const PREFIX = 'local-account-';
 /** Gateway keys without an API Gateway: the local gateway accepts every key of this form. */
 export function createLocalGatewayKeys(table: Table): GatewayKeys {
   return {
-    async provision(account) {
-      const value = `${PREFIX}${account}`;
-      await storeGatewayKey(table, account, value);
-      return value;
-    },
+    provision: (account) => storeGatewayKey(table, account, `${PREFIX}${account}`),
     remove: async () => {},
   };
 }

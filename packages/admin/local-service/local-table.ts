@@ -1,4 +1,9 @@
-import { DynamoDB, ResourceInUseException, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
+import {
+  DynamoDB,
+  type KeySchemaElement,
+  ResourceInUseException,
+  waitUntilTableExists,
+} from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../../infra/table-definition.ts';
 import { PATIENT } from '../../../lib/aws/http-handler.ts';
 import { ALERT_INDEX } from '../../../lib/table/alert-index.ts';
@@ -6,6 +11,11 @@ import { clientConfig } from '../../../lib/table/client.ts';
 
 /** Name of the table that `npm start` makes. */
 export const LOCAL_TABLE_NAME = 'incident-monitoring-rum';
+
+const keySchemaOf = ({ partitionKey, sortKey }: { partitionKey: string; sortKey: string }): KeySchemaElement[] => [
+  { AttributeName: partitionKey, KeyType: 'HASH' },
+  { AttributeName: sortKey, KeyType: 'RANGE' },
+];
 
 /**
  * Creates the table at a local endpoint, as the stack would deploy it, unless it exists.
@@ -22,23 +32,15 @@ export async function createTable(
     await client.createTable({
       TableName: name,
       BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [
-        { AttributeName: TABLE.partitionKey, AttributeType: 'S' },
-        { AttributeName: TABLE.sortKey, AttributeType: 'S' },
-        { AttributeName: ALERT_INDEX.partitionKey, AttributeType: 'S' },
-        { AttributeName: ALERT_INDEX.sortKey, AttributeType: 'S' },
-      ],
-      KeySchema: [
-        { AttributeName: TABLE.partitionKey, KeyType: 'HASH' },
-        { AttributeName: TABLE.sortKey, KeyType: 'RANGE' },
-      ],
+      AttributeDefinitions: [TABLE, ALERT_INDEX].flatMap(({ partitionKey, sortKey }) => [
+        { AttributeName: partitionKey, AttributeType: 'S' },
+        { AttributeName: sortKey, AttributeType: 'S' },
+      ]),
+      KeySchema: keySchemaOf(TABLE),
       GlobalSecondaryIndexes: [
         {
           IndexName: ALERT_INDEX.name,
-          KeySchema: [
-            { AttributeName: ALERT_INDEX.partitionKey, KeyType: 'HASH' },
-            { AttributeName: ALERT_INDEX.sortKey, KeyType: 'RANGE' },
-          ],
+          KeySchema: keySchemaOf(ALERT_INDEX),
           Projection: { ProjectionType: ALERT_INDEX.projection },
         },
       ],

@@ -3,13 +3,14 @@
 import { DynamoDBStreams } from '@aws-sdk/client-dynamodb-streams';
 import { type Message, SQS } from '@aws-sdk/client-sqs';
 import type { DynamoDBRecord } from 'aws-lambda';
-import { createSqsClient, sendMessages } from '../../../lib/aws/sqs.ts';
+import { sendMessages } from '../../../lib/aws/sqs.ts';
 import { rowOf, type ServiceEvent } from '../../../lib/events/event.ts';
 import { eventMessage, mergeMessage } from '../../../lib/events/messages.ts';
 import { createRelay } from '../../../lib/events/relay.ts';
 import { type Int64, parseJson } from '../../../lib/shared/json.ts';
 import type { Table } from '../../../lib/table/client.ts';
 import { parseKey } from '../../../lib/table/keys.ts';
+import type { RecordWrites } from '../accounts/audit-rows.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { SILENT } from '../silent.ts';
 import { streamRecord } from './stream-record.ts';
@@ -21,7 +22,7 @@ const COUNT_SECONDS = 30;
 
 /** The stack's resources that a replay uses, from its outputs. */
 export interface RelayResources {
-  readonly region: string;
+  readonly region: string | undefined;
   /** Only relay may publish on the bus: it publishes what this queue has. */
   readonly eventsUrl: string;
   readonly mergeQueueUrl: string;
@@ -41,13 +42,6 @@ interface BatchInfo {
   endSequenceNumber: string;
 }
 
-/** A letter that stays in the queue. */
-export interface LeftLetter {
-  readonly message_id: string;
-  /** Why it stays. */
-  readonly error: unknown;
-}
-
 /** Why a letter cannot be relayed. The message is in lower case and without a full stop. */
 export class LetterError extends Error {
   override readonly name = 'LetterError';
@@ -60,22 +54,22 @@ export class LetterError extends Error {
 export async function replayRelay(
   table: Table,
   { region, eventsUrl, mergeQueueUrl, deadLettersUrl: QueueUrl }: RelayResources,
-  audited?: (accounts: readonly Int64[], target: string, replay: () => Promise<unknown>) => Promise<unknown>,
-): Promise<{ letters: number; left: LeftLetter[] }> {
+  audited?: RecordWrites,
+) {
   const queues = new SQS(clientConfig(region));
   const streams = new DynamoDBStreams(clientConfig(region));
-  const sqs = createSqsClient({ region });
-  const sendEvents = (events: readonly ServiceEvent[]) => sendMessages(sqs, eventsUrl, events.map(eventMessage));
+  const sendEvents = (events: readonly ServiceEvent[]) => sendMessages(queues, eventsUrl, events.map(eventMessage));
   const relay = createRelay(
     { table, log: SILENT.log },
     {
-      merges: (keys) => sendMessages(sqs, mergeQueueUrl, keys.map(mergeMessage)),
+      merges: (keys) => sendMessages(queues, mergeQueueUrl, keys.map(mergeMessage)),
       events: sendEvents,
       // What cannot be relayed stays in the letter that it is in.
       deadLetters: async (bodies) => bodies.map(() => false),
     },
   );
-  const left: LeftLetter[] = [];
+  /** Letters that stay in the queue, and why. */
+  const left: { message_id: string; error: unknown }[] = [];
   /** Does a step for each letter. @returns the results; a letter for which it fails is left */
   async function forEachLetter<Item extends Message, Result>(items: Item[], step: (item: Item) => Promise<Result>) {
     const results: Result[] = [];
@@ -108,7 +102,6 @@ export async function replayRelay(
     return { letters: messages.length, left };
   } finally {
     queues.destroy();
-    sqs.destroy();
     streams.destroy();
   }
 }

@@ -29,7 +29,6 @@ export interface StackResources {
   readonly outputs: ReadonlyMap<string, string>;
 }
 
-/** A metric to read. */
 interface Query {
   readonly namespace: string;
   readonly name: string;

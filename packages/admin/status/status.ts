@@ -40,13 +40,6 @@ export interface ExpiringKey {
   note: string;
 }
 
-export interface AccountsStatus {
-  readonly count: number;
-  readonly withoutGatewayKey: Int64[];
-  readonly overQuota: { account_id: Int64; quota: string }[];
-  readonly expiringKeys: ExpiringKey[];
-}
-
 /** Reads all at once; one that cannot be read does not hide the others. */
 export async function readStatus(source: StatusSource) {
   const { table, now } = source;
@@ -117,18 +110,14 @@ async function timeRead(table: Table): Promise<number> {
   return Number((performance.now() - began).toFixed(1));
 }
 
-async function readAccountsStatus(table: Table, nowMs: number): Promise<AccountsStatus> {
+async function readAccountsStatus(table: Table, nowMs: number) {
   const accounts = await readAllAccounts(table);
-  const [expiringKeys, overQuota] = await Promise.all([
+  const [expiring_keys, over_quota] = await Promise.all([
     readExpiringKeys(table, accounts, nowMs),
     readOverQuota(table, accounts),
   ]);
-  return {
-    count: accounts.length,
-    withoutGatewayKey: accounts.filter((row) => row.gateway_key === undefined).map((row) => row.account_id),
-    overQuota,
-    expiringKeys,
-  };
+  const without_gateway_key = accounts.filter((row) => row.gateway_key === undefined).map((row) => row.account_id);
+  return { count: accounts.length, without_gateway_key, over_quota, expiring_keys };
 }
 
 async function readExpiringKeys(table: Table, accounts: readonly AccountRow[], nowMs: number): Promise<ExpiringKey[]> {

@@ -22,29 +22,26 @@ export interface Figure {
   readonly isBad: boolean;
 }
 
-/** The figure of what was read, or why it is missing. */
-export function figureOf<Content>(
-  name: string,
-  read: Reading<Content> | undefined,
-  errorText: (error: Error) => string,
-  show: (content: Content) => Omit<Figure, 'name'> | undefined,
-): Figure {
-  if (read && 'error' in read) return { name, value: 'cannot be read', note: errorText(read.error), isBad: true };
-  const shown = read && show(read.value);
-  return { name, ...(shown ?? { value: 'unknown', note: 'known only with npm start or --stack', isBad: false }) };
-}
+/** @returns makes the figure of what was read, or says why it is missing. @param errorText says why it could not be read */
+export const figureMaker =
+  (errorText: (error: Error) => string) =>
+  <Content>(
+    name: string,
+    read: Reading<Content> | undefined,
+    show: (content: Content) => Omit<Figure, 'name'> | undefined,
+  ): Figure => {
+    if (read && 'error' in read) return { name, value: 'cannot be read', note: errorText(read.error), isBad: true };
+    const shown = read && show(read.value);
+    return { name, ...(shown ?? { value: 'unknown', note: 'known only with npm start or --stack', isBad: false }) };
+  };
 
 /** A count that should be zero. */
 const badUnlessZero = (count: number) => ({ value: count.toLocaleString('en'), isBad: count > 0 });
 
-/** @param errorText says why it could not be read */
+/** @param errorText as in {@link figureMaker} */
 export function figuresOf(status: Status, errorText: (error: Error) => string): Figure[] {
   const { service, default_url, table_ms, measured, dead_letters, pending, accounts, open_alerts } = status;
-  const figure = <Content>(
-    name: string,
-    read: Reading<Content> | undefined,
-    show: (content: Content) => Omit<Figure, 'name'> | undefined,
-  ) => figureOf(name, read, errorText, show);
+  const figure = figureMaker(errorText);
   const { dynamodb, alarms } = known(measured) ?? {};
   const averages = Object.entries(dynamodb?.latency_ms ?? {}).map(([name, average]) => `${name} ${average} ms`);
   return [
@@ -83,17 +80,17 @@ const totalsOf = (found: readonly OpenAlerts[]) =>
   );
 
 function accountFigures({ accounts }: Status): Figure[] {
-  const { withoutGatewayKey = [], overQuota = [] } = known(accounts) ?? {};
+  const { without_gateway_key = [], over_quota = [] } = known(accounts) ?? {};
   const figure = (name: string, found: NonNullable<Figure['accounts']>) =>
     found.length > 0 ? [{ name, ...badUnlessZero(found.length), accounts: found }] : [];
   return [
     ...figure(
       'Without a gateway key',
-      withoutGatewayKey.map((id) => ({ id, text: `account ${id}` })),
+      without_gateway_key.map((id) => ({ id, text: `account ${id}` })),
     ),
     ...figure(
       'Over a RUM quota',
-      overQuota.map(({ account_id: id, quota }) => ({ id, text: `account ${id} (${quota})` })),
+      over_quota.map(({ account_id: id, quota }) => ({ id, text: `account ${id} (${quota})` })),
     ),
   ];
 }
@@ -159,7 +156,7 @@ export function tablesOf({ measured, pending, accounts, open_alerts }: Status): 
     tableOf(PENDING_MERGES, merges),
     tableOf(OPEN_ALERTS, (known(open_alerts) ?? []).slice(0, ACCOUNTS_LISTED)),
     tableOf(REFUSED_KEYS, figures?.refused_keys ?? []),
-    tableOf(EXPIRING_KEYS, known(accounts)?.expiringKeys ?? []),
+    tableOf(EXPIRING_KEYS, known(accounts)?.expiring_keys ?? []),
   ].filter(({ rows }) => rows.length > 0);
 }
 

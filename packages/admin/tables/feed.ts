@@ -1,8 +1,14 @@
 /** How operators see the feed's queues, and what was refused. */
+import type { QueueCounts } from '../ingest/queues.ts';
 import type { Refusal } from '../ingest/refusal.ts';
 import type { Listing } from '../text/table.ts';
 
-export const QUEUES: Listing<{ queue: string; waiting: number; underWay: number }> = {
+export const queueRows = ({ ingest, refused }: QueueCounts) => [
+  { queue: 'feed', ...ingest },
+  { queue: 'refused records', ...refused },
+];
+
+export const QUEUES: Listing<ReturnType<typeof queueRows>[number]> = {
   title: 'Messages',
   columns: [
     { title: 'queue', of: 'queue' },

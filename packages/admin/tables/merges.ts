@@ -35,7 +35,7 @@ export const INCIDENTS: Listing<ShownIncident> = {
 /** Ids of alerts that are listed of a merge; the others are only counted. */
 const MAX_IDS = 10;
 
-type ShownMerge = ListedMerge & { account_id?: Int64 };
+export type ShownMerge = ListedMerge & { account_id?: Int64 };
 
 const MERGE: readonly Column<ShownMerge>[] = [
   { title: 'entry', of: ({ entry }) => String(entry.sequence) },

@@ -40,9 +40,7 @@ const KINDS = {
   time: (value: unknown) => ({ atMs: Number(value) }),
   /** A time in Unix seconds; 0 stands for none. */
   seconds: (value: unknown) => (Number(value) === 0 ? undefined : { atMs: Number(value) * 1_000 }),
-  duration: (value: unknown) => ({ durationMs: Number(value) }),
   state: (value: unknown) => ({ state: String(value) }),
-  copy: (value: unknown) => ({ copy: String(value) }),
 } as const satisfies Record<string, (value: unknown) => Cell>;
 
 /** A column of a table of such rows. `Special` is what only one of those that show tables can show. */
@@ -117,7 +115,7 @@ export const columnsOf = <Row extends object>(
 
 function fieldCell(name: string, value: unknown): Cell {
   const isNumber = typeof value === 'number' || typeof value === 'bigint';
-  if (isNumber && name.endsWith('interval_ms')) return KINDS.duration(value);
+  if (isNumber && name.endsWith('interval_ms')) return { durationMs: Number(value) };
   if (isNumber && name.endsWith('_ms')) return KINDS.time(value);
   if (isNumber && /_(time|at)$/.test(name)) return KINDS.seconds(value);
   if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;

@@ -1,12 +1,11 @@
 /** The exact limit of fleet browse. `schedules/rate-limit` counts calls of several functions, with faults. */
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
 import { createRateLimiter, rateLimitHeaders } from '../../../lib/http/rate-limit.ts';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
-import { NOW, newDouble, stored, testDeps } from '../../support/service.ts';
+import { NOW, newDouble, remove, stored, testDeps } from '../../support/service.ts';
 
 const ACCOUNT = 1;
 const KEY = keys.rateCount(ACCOUNT, 'browse-fleet', NOW / 60_000);
@@ -26,7 +25,7 @@ function newCount() {
 it('a refused call is refused from memory until its window ends, or the clock is set back to before it', async () => {
   const { clock, table, take } = newCount();
   expect([await take(), await take(), await take()]).toEqual([undefined, undefined, 'second']);
-  await table.client.send(new DeleteCommand({ TableName: table.name, Key: KEY }));
+  await remove(table, KEY);
   clock.now += 999;
   expect(await take()).toBe('second');
   clock.now += 1;

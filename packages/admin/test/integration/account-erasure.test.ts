@@ -1,5 +1,4 @@
 /** The end of an account: what an erasure deletes and leaves, what it refuses meanwhile and afterwards, and that it goes on after a kill. */
-import { DeleteCommand, paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { createAppKeys, hashAppKey } from '../../../../lib/http/app-keys.ts';
 import { ACCOUNT_MS } from '../../../../lib/ingest/accounts.ts';
@@ -8,13 +7,13 @@ import { isOfAccount, type Key, keys, parseKey, type RowKind } from '../../../..
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
-import { newTable, put, putAppKey, stored, testDeps } from '../../../../test/support/service.ts';
+import { newTable, put, putAppKey, remove, rowsIn, stored, testDeps } from '../../../../test/support/service.ts';
 import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
 import { resourcesOf } from '../../../local/template.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { SETTLE_MS } from '../../accounts/erase-account.ts';
 import { createErasureWatch } from '../../accounts/erasure-watch.ts';
-import { startAsOperator } from '../support/as-operator.ts';
+import { accessDenied, startAsOperator } from '../support/as-operator.ts';
 import { accountLine, itemLine, lines } from '../support/data-lines.ts';
 import { adminOf } from '../support/run-admin.ts';
 
@@ -52,11 +51,7 @@ function keyOf(kind: RowKind, account: number): Key {
   return kind === 'appKey' ? make(hashOf(account)) : make(account, ...PARTS[kind]);
 }
 
-async function allRows(table: Table) {
-  const pages = paginateScan({ client: table.client }, { TableName: table.name, ConsistentRead: true });
-  return (await Array.fromAsync(pages)).flatMap(({ Items = [] }) => Items) as (Key & Record<string, unknown>)[];
-}
-type Rows = Awaited<ReturnType<typeof allRows>>;
+type Rows = Awaited<ReturnType<typeof rowsIn>>;
 const kindsOf = (rows: Rows) => rows.map((row) => parseKey(row)?.kind ?? row.pk).sort();
 const of = (account: number, rows: Rows) => rows.filter((row) => isOfAccount(row, account));
 const sorted = (rows: Rows) => rows.toSorted((a, b) => (a.pk + a.sk < b.pk + b.sk ? -1 : 1));
@@ -90,7 +85,7 @@ const erase = (admin: ReturnType<typeof adminOf>, account = OWN) =>
 describe('account erase', () => {
   it('deletes the rows of every kind, and leaves a mark without data, the audit, and other accounts as they are', async () => {
     const { table, admin } = await newWorld();
-    const before = await allRows(table);
+    const before = await rowsIn(table);
     expect(new Set(kindsOf(before)).size).toBe(Object.keys(PARTS).length + 3);
     const dry = await admin(`account erase ${OWN} --dry-run --json`);
     expect(JSON.parse(dry.out)).toMatchObject({
@@ -103,7 +98,7 @@ describe('account erase', () => {
         '1 RUM usage row, 1 work item, 1 incident, 1 merge record, 1 alert, 1 alert key, 1 idempotency key, ' +
         '5 internal rows, 1 unknown row.\n',
     );
-    expect(sorted(await allRows(table))).toEqual(sorted(before));
+    expect(sorted(await rowsIn(table))).toEqual(sorted(before));
 
     const { exitCode, out, err } = await erase(adminOf(table, asOperator.endpoint));
     expect([exitCode, out]).toEqual([
@@ -115,7 +110,7 @@ describe('account erase', () => {
     expect(err.replaceAll('17 rows are deleted.\n', '')).toBe(
       `Account 42 is marked as erased: its calls and records are refused.\n${waiting}${waiting}`,
     );
-    const after = await allRows(table);
+    const after = await rowsIn(table);
     for (const other of [OTHER, OTHER_PREFIX]) expect(sorted(of(other, after))).toEqual(sorted(of(other, before)));
     const left = of(OWN, after);
     expect(kindsOf(left)).toEqual(['account', 'audit', 'audit']);
@@ -135,7 +130,7 @@ describe('account erase', () => {
     const name = (name: string) =>
       ingest.deliver([JSON.stringify({ kind: 'member', account_id: account, member_id: 7, name })]);
     const kindsWithName = async () =>
-      kindsOf((await allRows(table)).filter((row) => JSON.stringify(row).includes(NAME)));
+      kindsOf((await rowsIn(table)).filter((row) => JSON.stringify(row).includes(NAME)));
     await name(NAME);
     const merge = ['merge', 'alerts', await incident(), ...(await alerts(1)), '--account', String(account)];
     await adminOf(table)([...merge, '--owner', '7', '--comment', `${NAME} asked`]);
@@ -146,12 +141,12 @@ describe('account erase', () => {
 
   it('is asked for with the id, also on this machine, and does nothing without it', async () => {
     const { table, admin } = await newWorld([OWN]);
-    const before = sorted(await allRows(table));
+    const before = sorted(await rowsIn(table));
     const needs = expect.stringContaining(`Pass --yes to erase account ${OWN} (${NAME}) on this machine without`);
     expect(await admin(`account erase ${OWN}`)).toMatchObject({ exitCode: 2, err: needs });
     const asked = await admin(`account erase ${OWN}`, { terminal: true, stdin: 'y\n' });
     expect(asked).toMatchObject({ exitCode: 1, err: expect.stringContaining('Nothing was erased.') });
-    expect(sorted(await allRows(table))).toEqual(before);
+    expect(sorted(await rowsIn(table))).toEqual(before);
     const answered = await admin(`account erase ${OWN}`, { terminal: true, stdin: `${OWN}\n`, now: leaping() });
     expect(answered).toMatchObject({ exitCode: 0, err: expect.stringContaining('with all its data, for ever.') });
     expect(await admin('account erase 7 --yes')).toMatchObject({
@@ -224,7 +219,7 @@ describe('account erase', () => {
   it('drops records that arrive later, good, bad, and no JSON, by the account that the feed reads, and keeps those of others', async () => {
     const { table, admin } = await newWorld([OWN, OTHER]);
     await erase(admin);
-    const before = sorted(await allRows(table));
+    const before = sorted(await rowsIn(table));
     const ingest = ingestOver(table);
     const good = { kind: 'member', account_id: OWN, member_id: 1, name: NAME };
     const others = { ...good, account_id: OTHER, kind: 'unheard of', name: 'of another' };
@@ -259,7 +254,7 @@ describe('account erase', () => {
       fields: { account_id: String(OWN), records: 1 },
     });
     expect(ingest.counts()).toEqual({ records: 0, late: 0, refused: 14, failed: 0 });
-    expect(sorted(await allRows(table))).toEqual(before);
+    expect(sorted(await rowsIn(table))).toEqual(before);
   });
 
   it.each(['is not carried out', 'loses its reply'])(
@@ -267,15 +262,10 @@ describe('account erase', () => {
     async (how) => {
       const { table } = await newWorld([]);
       let left = 0;
-      const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async (_call, reply, send) => {
+      const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async (_call, send) => {
         left -= 1;
-        if (left >= 0 || how === 'loses its reply') {
-          const { status, headers, body } = await send();
-          if (left >= 0) return void reply.writeHead(status, headers).end(body);
-        }
-        // No retry helps.
-        const error = { __type: 'com.amazon.coral.service#AccessDeniedException', message: 'dead' };
-        reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
+        const answer = left >= 0 || how === 'loses its reply' ? await send() : undefined;
+        return left >= 0 ? answer : accessDenied('dead');
       });
       onTestFinished(proxy.close);
       const [dying, living] = [adminOf(table, proxy.endpoint), adminOf(table)];
@@ -286,7 +276,7 @@ describe('account erase', () => {
         left = calls;
         ({ exitCode } = await erase(dying, account));
         if (exitCode !== 0) expect(await erase(living, account)).toMatchObject({ exitCode: 0 });
-        const rows = of(account, await allRows(table));
+        const rows = of(account, await rowsIn(table));
         expect(new Set(kindsOf(rows)), `after ${calls} calls`).toEqual(new Set(['account', 'audit']));
         expect((await stored(table, keys.account(account))).erasure_ended_at_ms).toBeGreaterThan(0);
       }
@@ -297,19 +287,18 @@ describe('account erase', () => {
 
 it('looks once more after it has deleted rows, and deletes what was written meanwhile', async () => {
   const { table } = await newWorld([OWN]);
-  const { pk, sk } = keys.appKey(hashOf(OWN)); // a key that is found leads to another look
-  await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  await remove(table, keys.appKey(hashOf(OWN))); // a key that is found leads to another look
   let scans = 0;
-  const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
-    const { status, headers, body } = await send();
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, send) => {
+    const answer = await send();
     if (action === 'Scan') scans += 1;
     if (action === 'Scan' && scans === 1) await put(table, keys.member(OWN, 8), { name: NAME });
-    reply.writeHead(status, headers).end(body);
+    return answer;
   });
   onTestFinished(proxy.close);
   const erased = expect.stringContaining('is erased: 19 rows');
   expect(await erase(adminOf(table, proxy.endpoint))).toMatchObject({ exitCode: 0, out: erased });
-  expect([scans, kindsOf(of(OWN, await allRows(table)))]).toEqual([3, ['account', 'audit', 'audit']]);
+  expect([scans, kindsOf(of(OWN, await rowsIn(table)))]).toEqual([3, ['account', 'audit', 'audit']]);
 });
 
 const INCIDENTS = ['1', '2'].map((digit) => digit.repeat(24));
@@ -336,24 +325,22 @@ it.each<[command: string, at: string, said: string, stdin?: string]>([
   );
   expect(await admin('import -', { stdin: data })).toMatchObject({ exitCode: 0 });
   await admin(`merge alerts ${INCIDENTS[1]} ${ID} --account ${OWN}`);
-  const [pointer] = (await allRows(table)).filter((row) => parseKey(row)?.kind === 'logPointer');
+  const [pointer] = (await rowsIn(table)).filter((row) => parseKey(row)?.kind === 'logPointer');
   const { pk, sk } = pointer ?? expect.unreachable('there was a merge');
-  if (command.startsWith('repair'))
-    await table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  if (command.startsWith('repair')) await remove(table, { pk, sk });
   let isErased = false;
-  const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, reply, send) => {
+  const proxy = await startDynamoDbProxy(dynamodbEndpoint(), async ({ action }, send) => {
     if (!isErased && action === at) {
       isErased = true;
       await erase(admin);
     }
-    const { status, headers, body } = await send();
-    reply.writeHead(status, headers).end(body);
+    return send();
   });
   onTestFinished(proxy.close);
   const words = command.replace('SEQUENCE', String(Number(sk))).replace('ALERTS', ALERTS);
   const result = await adminOf(table, proxy.endpoint)(words, { stdin });
   expect(result).toMatchObject({ exitCode: 1, err: expect.stringContaining(said) });
-  expect(new Set(kindsOf(of(OWN, await allRows(table))))).toEqual(new Set(['account', 'audit']));
+  expect(new Set(kindsOf(of(OWN, await rowsIn(table))))).toEqual(new Set(['account', 'audit']));
 });
 
 it('what writes for long looks every 30 s whether the account is erased', async () => {

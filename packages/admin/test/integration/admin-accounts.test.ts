@@ -295,7 +295,6 @@ it.each<[args: string, exitCode: number, err: RegExp]>([
   ['gateway-keys remove', 2, /^Only AWS has gateway keys to remove: pass --table and --region\.\n$/],
   [`app-key revoke ${ID.slice(0, 8)} --account KNOWN`, 1, /^Account \d+ has no key aaaaaaaa: `app-key list` shows/],
   [`show incident ${ID} --account KNOWN`, 1, /^Account \d+ has no incident a{24}\.\n$/],
-  [`alert show ${ID} --account KNOWN`, 1, /^Account \d+ has no alert a{24}\.\n$/],
   ['show host x --account KNOWN', 1, /^Account \d+ has no host x\.\n$/],
   ['show work-item x --account KNOWN', 1, /^Account \d+ has no work item x\.\n$/],
   ['find EMPTY', 2, /^error: argument 'id' is empty\n$/],

@@ -1,4 +1,3 @@
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { writeRow } from '../../../../lib/ingest/write-records.ts';
@@ -19,6 +18,7 @@ import {
   newDouble,
   newTable,
   put,
+  remove,
   stored,
   testDeps,
 } from '../../../../test/support/service.ts';
@@ -65,7 +65,7 @@ async function merged(table = newDouble()) {
     /** Sets attributes of a row. One that is undefined is removed. */
     change: (key: Key, attributes: object) => updateRow(table, key as never, set(attributes), EXISTS),
     put: (key: Key, row: object = {}) => put(table, key, row),
-    remove: ({ pk, sk }: Key) => table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } })),
+    remove: (key: Key) => remove(table, key),
   };
 }
 /** The alerts of a key, in their order. */

@@ -6,7 +6,7 @@ import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
 
 const table = await newTable();
-const aws = await enterFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
+const aws = await enterFakeAws({ Service: { outputs: { TableName: table.name, AccountPlanId: 'plan' } } });
 const onAws = (command: string, ...place: string[]) =>
   runCommand([...command.split(' '), ...place, '--region', 'eu-west-1', '--yes']);
 const onStack = (command: string) => onAws(command, '--stack', 'Service');

@@ -5,7 +5,7 @@ import { keys } from '../../../../lib/table/keys.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { newTable, put, stored } from '../../../../test/support/service.ts';
 import { measureStack, readPoints } from '../../status/stack-figures.ts';
-import { alarmsOnAws, enterFakeAws } from '../support/aws.ts';
+import { alarmsOnAws, enterFakeAws, type FakeStack } from '../support/aws.ts';
 import { serveConsole, textOf } from '../support/console-pages.ts';
 import { adminOf, runCommand } from '../support/run-admin.ts';
 
@@ -25,8 +25,8 @@ const outputs: Record<string, string> = {
   FinishMergesLogs: 'finish',
   UsageKeyAuthorizerLogs: 'authorizer',
 };
-const deployed: Parameters<typeof enterFakeAws>[0] = { name: 'Service', outputs };
-const aws = await enterFakeAws(deployed);
+const deployed: FakeStack = { outputs };
+const aws = await enterFakeAws({ Service: deployed });
 outputs.DeadLettersUrl = `${aws.url}/1/letters`;
 aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
 
@@ -178,7 +178,7 @@ it('admin status says whether the service answers, by a call of its own', async 
   outputs.DefaultUrl = 'https://abc.execute-api.eu-west-1.amazonaws.com/prod';
   expect((await statusJson()).service).toMatchObject({ url: outputs.Url, default_url: outputs.DefaultUrl });
   expect((await status()).out).toMatch(/^Default address +https:\/\/abc\.execute-api\S+\/prod *$/m);
-  outputs.Url = '';
+  delete outputs.Url;
 });
 
 it('admin status shows what it can read as text, although a part fails', async () => {

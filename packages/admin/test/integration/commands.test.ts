@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys, parseKey } from '../../../../lib/table/keys.ts';
@@ -14,7 +13,7 @@ import { RUM_RECORD } from '../../../../test/support/accounts.ts';
 import { wordsOf } from '../../../../test/support/documents.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
-import { newTable, put, stored } from '../../../../test/support/service.ts';
+import { newTable, put, rowsIn, stored } from '../../../../test/support/service.ts';
 import { QUEUE_OUTPUTS } from '../../ingest/queues.ts';
 import { isAllowed, isDenied, startAsOperator } from '../support/as-operator.ts';
 import { enterFakeAws } from '../support/aws.ts';
@@ -68,7 +67,7 @@ const outputs: Record<string, string> = { AccountPlanId: 'plan', AccessLogs: 'ac
 /** The examples and the commands that write run with the rights of the operator's policy. */
 const asOperator = await startAsOperator(dynamodbEndpoint());
 afterAll(asOperator.close);
-const aws = await enterFakeAws({ name: 'IncidentMonitoringRum', outputs });
+const aws = await enterFakeAws({ IncidentMonitoringRum: { outputs } });
 const RELAY_OUTPUTS = ['RelayEventsUrl', 'MergeQueueUrl', 'RelayDeadLettersUrl'];
 for (const name of [...Object.values(QUEUE_OUTPUTS), ...RELAY_OUTPUTS])
   outputs[name] = `${aws.url}/123456789012/${name}`;
@@ -152,11 +151,7 @@ describe('a command that writes', async () => {
   const table = await makeAcme();
   const admin = adminOf(table, asOperator.endpoint);
 
-  async function readRows() {
-    const pages = await Array.fromAsync(paginateScan({ client: table.client }, { TableName: table.name }));
-    const rows = pages.flatMap(({ Items = [] }) => Items) as { pk: string; sk: string; [field: string]: unknown }[];
-    return new Map(rows.map((row) => [`${row.pk} ${row.sk}`, row]));
-  }
+  const readRows = async () => new Map((await rowsIn(table)).map((row) => [`${row.pk} ${row.sk}`, row]));
   type Rows = Awaited<ReturnType<typeof readRows>>;
   /** The rows that were written, and those that were deleted, as they were. */
   const changes = (before: Rows, after: Rows) => [

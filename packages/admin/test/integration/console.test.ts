@@ -213,13 +213,10 @@ describe('the fleet', () => {
     expect(await show(host(hostId(0)))).toMatch(
       /stale The latest snapshot is 10 min old: .*report interval 30 seconds /,
     );
-    const stored = { row_order: Uint8Array.of(1), ttl: 1_900_000_000, mac: Uint8Array.of(1, 255) };
-    await put(table, keys.hostStatus(account, '..'), { ...live(), ...stored, health_at_ms: 'soon' });
-    const shown = await show(host('..'));
-    expect(shown).toMatch(
-      /It is not in the inventory.* Inventory none Live status .* health at soon host id \.\. mac 01ff /,
+    await put(table, keys.hostStatus(account, '..'), { ...live(), health_at_ms: 'soon' });
+    expect(await show(host('..'))).toMatch(
+      /It is not in the inventory.* Inventory none Live status .* health at soon host id \.\. /,
     );
-    expect(shown).not.toMatch(/order|ttl/);
     expect((await signedIn.page(host('gone'))).status).toBe(404);
   });
 
@@ -386,7 +383,7 @@ describe('health', () => {
 
 describe('the command', async () => {
   const outputs: Record<string, string> = { TableName: table.name, AccountPlanId: 'plan' };
-  const aws = await enterFakeAws({ name: 'Service', outputs });
+  const aws = await enterFakeAws({ Service: { outputs } });
   outputs.DeadLettersUrl = `${aws.url}/1/letters`;
   aws.setQueue({ ApproximateNumberOfMessages: '2', ApproximateNumberOfMessagesNotVisible: '1' });
   const here = ['--table', table.name, '--endpoint', dynamodbEndpoint()];

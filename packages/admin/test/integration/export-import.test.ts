@@ -1,5 +1,4 @@
 /** Exports that come back: to an empty table as they were, and onto a table that has gone on without undoing anything. */
-import { paginateScan } from '@aws-sdk/lib-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { deleteWorkItem } from '../../../../lib/operations/delete-work-item/schema.ts';
 import { stringifyJson } from '../../../../lib/shared/json.ts';
@@ -9,7 +8,7 @@ import { RUM_RECORD, RUM_USAGE } from '../../../../test/support/accounts.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
-import { callAlone, handlersOver, newTable, stored, testDeps } from '../../../../test/support/service.ts';
+import { callAlone, handlersOver, newTable, rowsIn, stored, testDeps } from '../../../../test/support/service.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const NOW = 1_795_000_000_000;
@@ -41,11 +40,8 @@ const PAIRS: [what: string, first: object, second: object][] = [
 ];
 
 /** All rows of a table but the audit, with their orders, by their keys. */
-async function rowsOf({ client, name }: Table): Promise<Record<string, object>> {
-  const pages = await Array.fromAsync(paginateScan({ client }, { TableName: name }));
-  const rows = pages
-    .flatMap(({ Items = [] }) => Items)
-    .filter(({ pk }) => /#(MEMBERS|HOST|RUM|WORK|INCI|ALERTS)/.test(pk));
+async function rowsOf(table: Table): Promise<Record<string, object>> {
+  const rows = (await rowsIn(table)).filter(({ pk }) => /#(MEMBERS|HOST|RUM|WORK|INCI|ALERTS)/.test(pk));
   return Object.fromEntries(rows.map((row) => [`${row.pk} ${row.sk}`, row]));
 }
 const exported = async (table: Table, account: number) => (await adminOf(table)(`export --account ${account}`)).out;

@@ -1,11 +1,8 @@
 /** A region fails while changes of it are under way: the failover to a standby, what arrives late, and the way back. */
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
-import { SQS } from '@aws-sdk/client-sqs';
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
-import { LOCAL_CREDENTIALS } from '../../../../lib/aws/sqs.ts';
 import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { type Key, keys } from '../../../../lib/table/keys.ts';
 import { getRow } from '../../../../lib/table/read.ts';
@@ -16,24 +13,19 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { relayed } from '../../../../test/support/events.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { serve } from '../../../../test/support/serve.ts';
-import { everythingIn, put, stored, testDeps } from '../../../../test/support/service.ts';
-import { createQueues } from '../../../local/queues.ts';
+import { everythingIn, put, remove, stored, testDeps } from '../../../../test/support/service.ts';
 import { streamRecord } from '../../relay/stream-record.ts';
 import { timeText } from '../../text/printable.ts';
 import { isGatewayAllowed, startAsOperator } from '../support/as-operator.ts';
-import { enterFakeAws } from '../support/aws.ts';
+import { enterFakeAws, type FakeStack } from '../support/aws.ts';
+import { clientOf, serveFeed } from '../support/feed-queues.ts';
 import { createReplica, createReplication, type Replica, streamOfReplica } from '../support/replicas.ts';
 import { type AdminOptions, runCommand } from '../support/run-admin.ts';
 import { steady, stepsOf, walk } from '../support/walk.ts';
 
-type Stack = { outputs?: Record<string, string>; parameters: { Standby: string }; status?: string };
-const first: Stack = { parameters: { Standby: 'false' } };
-const second: Stack = { parameters: { Standby: 'true' } };
-const aws = await enterFakeAws({
-  name: 'Other',
-  outputs: {},
-  others: { IncidentMonitoringRum: first, IncidentMonitoringRumStandby: second },
-});
+const first: FakeStack & { parameters: object } = { parameters: { Standby: 'false' } };
+const second: FakeStack & { parameters: object } = { parameters: { Standby: 'true' } };
+const aws = await enterFakeAws({ IncidentMonitoringRum: first, IncidentMonitoringRumStandby: second });
 // DynamoDB Local itself keeps the tables of regions apart.
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', new Endpoint(dynamodbEndpoint()).url);
 vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB_STREAMS', new Endpoint(dynamodbEndpoint()).url);
@@ -46,17 +38,6 @@ const inSecond = (args: string, options?: AdminOptions) =>
     options,
   );
 const FAILOVER = 'failover --from eu-west-1 --from-stack IncidentMonitoringRum';
-
-/** The queues of a region's feed, which nobody reads. */
-async function serveFeed() {
-  let queues: ReturnType<typeof createQueues> | undefined;
-  const url = await serve((request, response) => void queues?.answer(request, response));
-  queues = createQueues(
-    ['Feed', 'FeedRefused'].map((queue) => ({ name: queue, attributes: {} })),
-    Number(new URL(url).port),
-  );
-  return { FeedUrl: queues.url('Feed'), FeedRefusedUrl: queues.url('FeedRefused') };
-}
 
 /** Two regions, with changes in the first of which a part has arrived in the second: a small and a large merge, a suspension, a deletion. */
 async function newWorld(part: number) {
@@ -228,7 +209,7 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
   // Erased in the first region: its mark is a later state of the account.
   const { pk, sk, ...row } = (await stored(west.table, keys.account(77))) as Key & { revision: number };
   await put(west.table, { pk, sk }, { ...row, revision: row.revision + 1, erased_at_ms: Date.now() });
-  await west.table.client.send(new DeleteCommand({ TableName: west.table.name, Key: keys.listedAccount(77) }));
+  await remove(west.table, keys.listedAccount(77));
   expect((await inSecond(FAILOVER)).out).toContain('Not arrived: account 77, account erased');
   const reported = JSON.parse((await inSecond(`${FAILOVER} --dry-run --json`)).out);
   expect(reported.missing.map(({ kind }: { kind: string }) => kind).sort()).toEqual([
@@ -257,7 +238,6 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
 
 it(`the steps of docs/failover.md lead there, and back without a loss (SEED=${SEED})`, async () => {
   const { west, central, replicate, appKey, outputs, ofSecond } = await newWorld(0.6);
-  const clientOf = (endpoint: string) => new SQS({ endpoint, region: 'local', credentials: LOCAL_CREDENTIALS });
   const waiting = ['{"kind":"host"}', '{"at_ms":5}\n{"a":"1\\n"}\nnonsense', '{\n"kind": "host"}', '[1]\n\n{}'];
   for (const MessageBody of waiting)
     await clientOf(outputs.FeedUrl).sendMessage({ QueueUrl: outputs.FeedUrl, MessageBody, MessageGroupId: '77' });

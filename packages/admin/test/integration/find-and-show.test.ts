@@ -92,7 +92,9 @@ describe('find', async () => {
     expect(await find(app_key.slice(0, 8))).toMatchObject([{ id: app_key }]);
     for (const id of ['nothing', app_key.slice(0, 7)])
       expect(await admin(`find ${id}`)).toEqual({ exitCode: 1, out: '', err: expect.stringContaining(id) });
-    expect((await console.page('/find?id=')).text).toContain('<p>Type an id, or the key of an alert, in the search box.');
+    expect((await console.page('/find?id=')).text).toContain(
+      '<p>Type an id, or the key of an alert, in the search box.',
+    );
   });
 
   it('puts no stored text that a shell could interpret into a command to paste, nor does the console', async () => {

@@ -36,7 +36,7 @@ async function imported() {
 }
 
 describe('an import', async () => {
-  await enterFakeAws({ name: 'Service', outputs: { TableName: table.name, AccountPlanId: 'plan' } });
+  await enterFakeAws({ Service: { outputs: { TableName: table.name, AccountPlanId: 'plan' } } });
 
   /** Lines of a new account and of an existing one, and the summary of what they would grant. */
   async function planted() {

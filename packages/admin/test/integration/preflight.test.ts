@@ -13,7 +13,7 @@ import { runCommand } from '../support/run-admin.ts';
 
 const STREAM = 'arn:aws:dynamodb:eu-west-1:123456789012:table/Restored/stream/2026-11-21T10:00:00.000';
 const parameters = { BootstrapVersion: '30', AdoptedTable: STREAM, WritesFrozen: 'false' };
-const aws = await enterFakeAws({ name: 'Deployed', outputs: {}, parameters });
+const aws = await enterFakeAws({ Deployed: { outputs: {}, parameters } });
 const HEALTHY = { ...aws.region };
 const NEW_ACCOUNT = { concurrency: 10, unreserved: 10 };
 const FOR_NEW_ACCOUNT = '-c mergeConcurrency=2 -c feedConcurrency=2';

@@ -10,8 +10,8 @@ import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
 
 const table = await newTable({ stream: true });
-const stack = { name: 'Service', outputs: {} };
-const aws = await enterFakeAws(stack);
+const outputs: Record<string, string> = {};
+const aws = await enterFakeAws({ Service: { outputs } });
 
 interface Batch {
   Entries: { Id: string; MessageBody: string }[];
@@ -81,12 +81,12 @@ it('relays what dead letters contain or point to, and names each that stays, and
     }),
   });
   const urlOf = (name: string) => `${aws.url}/1/${name}`;
-  stack.outputs = {
+  Object.assign(outputs, {
     ...{ TableName: table.name, AccountPlanId: 'plan', RelayDeadLettersUrl: urlOf('dead') },
     ...{ MergeQueueUrl: urlOf('merges'), RelayEventsUrl: urlOf('events') },
-  };
+  });
   const replay = async (option: string) => {
-    const args = ['relay', 'replay', '--stack', stack.name, '--region', 'eu-west-1', '--json', option];
+    const args = ['relay', 'replay', '--stack', 'Service', '--region', 'eu-west-1', '--json', option];
     const { exitCode, out, err } = await runCommand(args);
     return { exitCode, err, ...JSON.parse(out) };
   };

@@ -1,11 +1,10 @@
 /** What a repair makes of rows that have not arrived, an example of each; `test/faults/torn.test.ts` tries any. */
-import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it } from 'vitest';
 import { writeRow } from '../../../../lib/ingest/write-records.ts';
 import { type Key, keys, partitions } from '../../../../lib/table/keys.ts';
 import { newWorld } from '../../../../test/integration/merge-alerts/merging.ts';
 import { recordFrom } from '../../../../test/support/ingest.ts';
-import { put, stored, storedUnder } from '../../../../test/support/service.ts';
+import { put, remove, stored, storedUnder } from '../../../../test/support/service.ts';
 import { checkMergesOfTable } from '../../check/check.ts';
 import { repairMerges } from '../../check/repair-table.ts';
 
@@ -21,7 +20,7 @@ async function newScene() {
   for (const incident_id of world.incidents) await record({ kind: 'incident', incident_id }, 0);
   for (const alert_id of alerts) await record({ kind: 'alert', alert_id, incident_id: start }, 0);
   await tenant.member(7);
-  const lose = ({ pk, sk }: Key) => table.client.send(new DeleteCommand({ TableName: table.name, Key: { pk, sk } }));
+  const lose = (key: Key) => remove(table, key);
   return {
     ...{ ...world, account, record, lose, head: keys.logHead(account) },
     /** A small merge of all alerts. */

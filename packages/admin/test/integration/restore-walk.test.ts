@@ -20,7 +20,7 @@ const steps = stepsOf(textOf('docs/restore.md'));
 const ACCOUNT = 7;
 const [INCIDENT, ALERT, OTHER] = ['a'.repeat(24), 'b'.repeat(24), 'c'.repeat(24)];
 
-await enterFakeAws({ name: 'None', outputs: {} });
+await enterFakeAws();
 // DynamoDB Local itself keeps the tables of regions apart.
 for (const service of ['DYNAMODB', 'DYNAMODB_STREAMS'])
   vi.stubEnv(`AWS_ENDPOINT_URL_${service}`, new Endpoint(dynamodbEndpoint()).url);

@@ -1,6 +1,6 @@
 /** DynamoDB as an operator with the policy of the synthesized template meets it. */
 import { inject } from 'vitest';
-import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
+import { jsonAnswer, startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
 import { resourcesOf } from '../../../local/template.ts';
 
 interface Statement {
@@ -78,15 +78,13 @@ function* actionsOf(action: string, body: string): Generator<Parameters<typeof i
   else yield [action, (input.Key ?? input.Item)?.pk.S, input.IndexName];
 }
 
+/** DynamoDB's answer to a call that is not allowed, which no retry changes. */
+export const accessDenied = (message: string) =>
+  jsonAnswer(400, { __type: 'com.amazon.coral.service#AccessDeniedException', message });
+
 /** Starts a proxy to DynamoDB that refuses what the policy does not allow. */
 export const startAsOperator = (target: string) =>
-  startDynamoDbProxy(target, async ({ action, body }, reply, send) => {
+  startDynamoDbProxy(target, async ({ action, body }, send) => {
     const refused = [...actionsOf(action, body.toString())].find((each) => !isAllowed(...each));
-    if (refused) {
-      const error = { __type: 'com.amazon.coral.service#AccessDeniedException', message: `not authorized: ${refused}` };
-      reply.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' }).end(JSON.stringify(error));
-      return;
-    }
-    const answer = await send();
-    reply.writeHead(answer.status, answer.headers).end(answer.body);
+    return refused ? accessDenied(`not authorized: ${refused}`) : send();
   });

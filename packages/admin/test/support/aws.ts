@@ -5,9 +5,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, inject, vi } from 'vitest';
+import { Endpoint } from '../../../../lib/aws/endpoint.ts';
+import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { listen } from '../../../../test/support/listen.ts';
+import { startDynamoDbProxy } from '../../../local/dynamodb-proxy.ts';
 import type { Resource, Template } from '../../../local/template.ts';
-import { startDynamoDbForAnyone } from './dynamodb-for-anyone.ts';
 
 /** The answers to the actions of AWS's JSON protocols; by default an empty object. One with `__type` is an error of that name. */
 type JsonAnswers = Record<string, (input: Record<string, unknown>) => object>;
@@ -29,17 +31,20 @@ export const alarmsOnAws = (stack: string): Map<string, Resource> =>
     ),
   );
 
-/** Starts a server in place of AWS, which the SDK of this process uses until the tests of the file have run. */
-export async function enterFakeAws(stack: {
-  name: string;
-  outputs: Record<string, string>;
+export interface FakeStack {
+  /** Absent: the stack does not exist. */
+  outputs?: Record<string, string>;
   parameters?: Record<string, string>;
   /** By default those of the synthesized template. */
   resources?: Template['Resources'];
   status?: string;
-  /** Other stacks, by their names. Those without outputs do not exist. */
-  others?: Record<string, { outputs?: Record<string, string>; parameters?: Record<string, string>; status?: string }>;
-}) {
+}
+
+/**
+ * Starts a server in place of AWS, which the SDK of this process uses until the tests of the file have run.
+ * @param stacks by their names
+ */
+export async function enterFakeAws(stacks: Readonly<Record<string, FakeStack>> = {}) {
   const gateway = {
     keys: [] as { id: string; name: string; value: string }[],
     keysMade: 0,
@@ -144,39 +149,32 @@ export async function enterFakeAws(stack: {
       const arn = 'arn:aws:sts::123456789012:assumed-role/Operator/ada';
       return xml(200, xmlOf('GetCallerIdentity', `<Arn>${arn}</Arn><Account>123456789012</Account>`));
     }
-    const name = form.get('StackName');
+    const name = form.get('StackName') ?? '';
     if (form.get('Action') === 'ListStackResources') {
-      const all = Object.entries(stack.resources ?? inject('template').Resources);
+      const all = Object.entries(stacks[name]?.resources ?? inject('template').Resources);
       const from = Number(form.get('NextToken') ?? 0);
       // A page of AWS has 100.
       const members = all.slice(from, from + 100).map(([id, resource]) => {
-        const ids = `<PhysicalResourceId>${physicalIdOf(String(name), id, resource)}</PhysicalResourceId>`;
+        const ids = `<PhysicalResourceId>${physicalIdOf(name, id, resource)}</PhysicalResourceId>`;
         return `<member>${ids}<ResourceType>${resource.Type}</ResourceType></member>`;
       });
       const next = from + 100 < all.length ? `<NextToken>${from + 100}</NextToken>` : '';
       const listed = `<StackResourceSummaries>${members.join('')}</StackResourceSummaries>${next}`;
       return xml(200, xmlOf('ListStackResources', listed));
     }
-    const known: Record<string, Record<string, string>> = {
-      [stack.name]: stack.outputs,
-      ...Object.fromEntries(
-        Object.entries(stack.others ?? {}).flatMap(([of, { outputs }]) => (outputs ? [[of, outputs]] : [])),
-      ),
-      ...(region.bootstrap && { CDKToolkit: { BootstrapVersion: region.bootstrap } }),
-    };
-    const outputsOfStack = known[name ?? ''];
-    if (!outputsOfStack) {
+    const bootstrap = region.bootstrap && { CDKToolkit: { outputs: { BootstrapVersion: region.bootstrap } } };
+    const { outputs, parameters = {}, status = 'UPDATE_COMPLETE' }: FakeStack = { ...stacks, ...bootstrap }[name] ?? {};
+    if (!outputs) {
       const message = `<Message>Stack with id ${name} does not exist</Message>`;
       return xml(400, `<ErrorResponse><Error><Code>ValidationError</Code>${message}</Error></ErrorResponse>`);
     }
-    const outputs = Object.entries(outputsOfStack).map(
-      ([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`,
-    );
-    const parameters = Object.entries((name === stack.name ? stack : stack.others?.[name ?? ''])?.parameters ?? {}).map(
-      ([key, value]) => `<member><ParameterKey>${key}</ParameterKey><ParameterValue>${value}</ParameterValue></member>`,
-    );
-    const lists = `<Outputs>${outputs.join('')}</Outputs><Parameters>${parameters.join('')}</Parameters>`;
-    const status = (name === stack.name ? stack : stack.others?.[name ?? ''])?.status ?? 'UPDATE_COMPLETE';
+    const listOf = (what: 'Output' | 'Parameter', values: Record<string, string>) => {
+      const members = Object.entries(values).map(
+        ([key, value]) => `<member><${what}Key>${key}</${what}Key><${what}Value>${value}</${what}Value></member>`,
+      );
+      return `<${what}s>${members.join('')}</${what}s>`;
+    };
+    const lists = `${listOf('Output', outputs)}${listOf('Parameter', parameters)}`;
     const member = `<member><StackName>${name}</StackName><StackStatus>${status}</StackStatus>${lists}</member>`;
     return xml(200, xmlOf('DescribeStacks', `<Stacks>${member}</Stacks>`));
   }
@@ -189,14 +187,20 @@ export async function enterFakeAws(stack: {
     else answerRest(request, text, response);
   });
   const url = `http://127.0.0.1:${await listen(server)}`;
-  const dynamoDb = await startDynamoDbForAnyone();
-  const endpoints = { AWS_ENDPOINT_URL: url, AWS_ENDPOINT_URL_DYNAMODB: dynamoDb.url };
+  // DynamoDB Local keeps separate tables for each access key and region: here all callers see those of this run.
+  const { accessKeyId } = new Endpoint(dynamodbEndpoint()).credentials;
+  const dynamoDb = await startDynamoDbProxy(
+    dynamodbEndpoint(),
+    (_call, send) => send(),
+    (signed) => signed.replace(/Credential=[^/]*\/(\d+)\/[^/]*/, `Credential=${accessKeyId}/$1/local`),
+  );
+  const endpoints = { AWS_ENDPOINT_URL: url, AWS_ENDPOINT_URL_DYNAMODB: new Endpoint(dynamoDb.endpoint).url };
   const environment = { AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local', ...endpoints };
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-  afterAll(() => {
+  afterAll(async () => {
     vi.unstubAllEnvs();
-    dynamoDb.close();
     server.close();
+    await dynamoDb.close();
   });
   return {
     ...{ gateway, replies, region, url },

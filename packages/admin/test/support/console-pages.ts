@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { text as textFrom } from 'node:stream/consumers';
-import type { ConsoleOptions } from '../../console/console.ts';
-import { startConsole } from '../../console/start-console.ts';
+import { startConsole } from '../../console/console.ts';
+import type { Source } from '../../console/view.ts';
 
 export interface AskOptions {
   method?: string;
@@ -18,12 +18,12 @@ export const textOf = (html: string) =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ');
 
-export async function serveConsole(options: Pick<ConsoleOptions, 'table'> & Partial<ConsoleOptions>) {
+export async function serveConsole(options: Pick<Source, 'table'> & Partial<Source>) {
   /** The texts that the console passed to `onFailed`. */
   const failures: string[] = [];
   const { address, stop } = await startConsole({
     ...{ target: 'table t', isLocal: true, commandOptions: ['--table', 't'], now: Date.now },
-    ...{ url: undefined, measure: async () => undefined, deadLetters: async () => undefined, ingestQueues: undefined },
+    ...{ url: undefined, measure: undefined, deadLetters: async () => undefined, ingestQueues: undefined },
     onFailed: (text) => failures.push(text),
     ...options,
   });

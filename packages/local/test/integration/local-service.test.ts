@@ -135,7 +135,7 @@ it('a feed whose writes are frozen holds what is sent to it, as on AWS', async (
   const { ingestQueues } = connectIngestQueues(new Map(Object.entries(frozen.queueUrls)), undefined);
   // Longer than the feed gathers messages for a batch.
   await sleep(3_000);
-  expect(await ingestQueues?.count('ingest')).toEqual({ waiting: 1, underWay: 0 });
+  expect((await ingestQueues?.counts())?.ingest).toEqual({ waiting: 1, underWay: 0 });
   expect(await hostIds()).toEqual([]);
 });
 
