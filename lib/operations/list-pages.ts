@@ -32,7 +32,7 @@ export function cursorsOf({ name, request }: Pick<Operation, 'name' | 'request'>
     /** For cross-checks: the error of a cursor that was not issued to the account for this list. */
     cursorErrors: (body: PageRequest, event: ApiEvent): readonly FieldError[] =>
       body.search_after_ctx && placeBefore(body, callerOf(event)) === undefined
-        ? CURSOR_REFUSAL.explanation.values.fieldErrors
+        ? CURSOR_REFUSAL.values.fieldErrors
         : [],
     dataOf: <Item>({ items, next }: Page<Item>, body: PageRequest, owner: CursorOwner) => ({
       items,

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import { fieldRefusal, type Operation } from '../../http/operation.ts';
 import { flagField, int64Field, textField, textsField } from '../../shared/json.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -252,26 +252,10 @@ export const browseFleet = {
     },
   },
   refusals: [
-    {
-      summary: 'The cursor is of another account',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'cursor', schema: { type: 'string', format: 'cursor' } }] },
-      },
-    },
-    {
-      summary: 'scan_limit is below a limit of 100',
-      explanation: {
-        name: 'invalidFields',
-        values: {
-          fieldErrors: [
-            {
-              field: 'scan_limit',
-              schema: { type: 'integer', minimum: 100, maximum: 2000, 'x-minimum-field': 'limit' },
-            },
-          ],
-        },
-      },
-    },
+    fieldRefusal('The cursor is of another account', { field: 'cursor', schema: { type: 'string', format: 'cursor' } }),
+    fieldRefusal('scan_limit is below a limit of 100', {
+      field: 'scan_limit',
+      schema: { type: 'integer', minimum: 100, maximum: 2000, 'x-minimum-field': 'limit' },
+    }),
   ],
 } as const satisfies Operation;

@@ -26,7 +26,7 @@ it.each<[file: URL, generate: () => string | Promise<string>]>([
 });
 
 it('a refusal that is not listed is named, with the files that list it', () => {
-  const refusals = [{ summary: 'Too few', explanation: { name: 'notListed', values: undefined } }];
+  const refusals = [{ summary: 'Too few', name: 'notListed', values: undefined }];
   expect(() => errorExamples({ ...operations[0], refusals } as unknown as Operation)).toThrow(
     'browse-fleet has the refusal notListed: add it to REFUSALS of lib/http/errors.ts and to each catalog of lib/http/messages/',
   );
