@@ -82,7 +82,7 @@ export async function sendMessages(
   const taken = new Set<string | undefined>();
   const entries = messages.map((message, index) => ({ ...message, Id: String(index) }));
   await forEach(
-    batchesOf(entries, sizeOf, { maxItems: MAX_BATCH, maxBytes: MAX_BATCH_BYTES }),
+    batchesOf(entries, sizeOf, { maxItems: MAX_BATCH, maxSize: MAX_BATCH_BYTES }),
     async (Entries) => {
       const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
       const { Successful = [] } = await call.catch(() => ({ Successful: [] }));

@@ -12,7 +12,7 @@ import type { ServiceEvent } from './event.ts';
  * EventBridge's limits for a call; the entries together must be less than 256 KB. Source: EventBridge User Guide, "Calculating PutEvents event
  * entry size". A larger entry is sent alone: by newer announcements AWS takes up to 1 MB, and a refusal then concerns no other event.
  */
-const CALL = { maxItems: 10, maxBytes: 256 * 1024 - 1 } as const;
+const CALL = { maxItems: 10, maxSize: 256 * 1024 - 1 } as const;
 /** The bytes that EventBridge counts for the time of an entry. */
 const TIME_BYTES = 14;
 
