@@ -1,66 +1,49 @@
-import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
+import { type Catalog, type FieldError, itemTextsOf } from '../errors.ts';
+import { type Bound, expected, type FieldWords } from './field.ts';
 
-function range(min: number | string | bigint | undefined, max: number | string | undefined, unit = ''): string {
+function range(min: Bound, max: Bound, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
   if (min !== undefined) return `at least ${min}${unit}`;
   return max !== undefined ? `at most ${max}${unit}` : '';
 }
 
-const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
+const plural = (count: Bound, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
 const texts = (count: number, length: number) =>
   `an object of at most ${count} strings of at most ${length} characters each, with names of 1 to 128 characters`;
 
-const FORMATS: Readonly<Record<string, string>> = {
-  objectid: 'an ObjectID: a string of 24 hexadecimal digits',
-  'filtered-cursor':
-    'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)',
-  cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
-  'date-time': 'a time of RFC 3339',
-  'http-url': 'an http or https URL of at most 2048 characters',
-  labels: texts(64, 1024),
-  annotations: texts(32, 2048),
-  scalars: 'an object of strings, numbers and booleans',
-  'undone-deletion':
-    'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
+const WORDS: FieldWords = {
+  formats: {
+    objectid: 'an ObjectID: a string of 24 hexadecimal digits',
+    'filtered-cursor':
+      'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)',
+    cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
+    'date-time': 'a time of RFC 3339',
+    'http-url': 'an http or https URL of at most 2048 characters',
+    labels: texts(64, 1024),
+    annotations: texts(32, 2048),
+    scalars: 'an object of strings, numbers and booleans',
+    'undone-deletion':
+      'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
+  },
+  types: { boolean: 'true or false', object: 'a JSON object', any: 'a JSON value' },
+  oneOf: (values) => `one of ${values.join(', ')}`,
+  named: (bound, field) => `${bound} (${field})`,
+  integer(min, max) {
+    const bounds = range(min, max);
+    if (!bounds) return 'an integer';
+    return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
+  },
+  int64: (min) => `an integer in the int64 range${min === undefined ? '' : `, at least ${min}`}`,
+  string(min, max) {
+    const bounds = range(min, max, plural(max ?? min, 'character'));
+    return bounds ? `a string of ${bounds}` : 'a string';
+  },
+  array(min, max, item) {
+    const bounds = range(min, max, plural(max ?? min, 'item'));
+    return `an array${bounds && ` of ${bounds}`}, each ${item}`;
+  },
 };
-
-function expected({ type, format = '', enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
-  if (values) return `one of ${values.join(', ')}`;
-  const known = FORMATS[format];
-  if (known !== undefined) return known;
-  switch (type) {
-    case 'boolean':
-      return 'true or false';
-    case 'object':
-      return 'a JSON object';
-    case 'integer': {
-      const max = schema['x-maximum'] ?? maximum;
-      if (format === 'int64' && max === undefined)
-        return `an integer in the int64 range${minimum === undefined ? '' : `, at least ${minimum}`}`;
-      const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
-      const bounds = range(
-        minimumField === undefined ? min : `${min} (${minimumField})`,
-        maximumField === undefined ? max : `${max} (${maximumField})`,
-      );
-      if (!bounds) return 'an integer';
-      return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
-    }
-    case 'string': {
-      const { minLength: min, maxLength: max } = schema;
-      const bounds = range(min, max, plural(max ?? min, 'character'));
-      return bounds ? `a string of ${bounds}` : 'a string';
-    }
-    case 'array': {
-      const { minItems: min, maxItems: max } = schema;
-      const bounds = range(min, max, plural(max ?? min, 'item'));
-      return `an array${bounds && ` of ${bounds}`}, each ${expected(items)}`;
-    }
-    default:
-      return 'a JSON value';
-  }
-}
 
 const OTHER_UNIT = { seconds: 'milliseconds', milliseconds: 'seconds' } as const;
 
@@ -71,7 +54,7 @@ function fieldError(error: FieldError): string {
   const unit = wrongUnit
     ? `: it is in ${OTHER_UNIT[wrongUnit.unit]}, and ${wrongUnit.given} is in ${wrongUnit.unit}`
     : '';
-  const wanted = `${expected(schema)}${illFormed ? ', in well-formed Unicode' : ''}${unit}`;
+  const wanted = `${expected(schema, WORDS)}${illFormed ? ', in well-formed Unicode' : ''}${unit}`;
   if (missing) return `${field} is required and must be ${wanted}`;
   if (item === undefined) return `${field} must be ${wanted}`;
   const more = moreItems ? ` (and ${moreItems} more)` : '';
