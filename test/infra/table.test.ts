@@ -42,7 +42,7 @@ it('the table is on demand, encrypted, recoverable, protected unless ephemeral, 
     {
       DeletionProtectionEnabled: false,
       Tags: [
-        { Key: 'cost', Value: '42' },
+        { Key: 'cost', Value: '' },
         { Key: 'team', Value: 'edge' },
       ],
     },

@@ -14,7 +14,7 @@ export const DOMAIN = {
 export const WEB_ACL = 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/a/b';
 
 /** The context of each template, besides the one with all defaults. */
-const VARIANTS = {
+export const VARIANTS = {
   changed: {
     stageName: 'v2',
     apiGatewayAccount: 'false',
@@ -42,7 +42,7 @@ const VARIANTS = {
   },
   adopting: { adoptTable: OLD_STREAM, pageTo: TOPIC },
   standby: { adoptTable: OLD_STREAM, standby: 'true', regionDigit: '2', pageTo: TOPIC },
-  ephemeral: { stackName: 'Preview', ephemeral: 'true', tags: 'team=edge,cost=42' },
+  ephemeral: { stackName: 'Preview', ephemeral: 'true', tags: 'team=edge,cost=' },
 };
 export type Variant = keyof typeof VARIANTS;
 
