@@ -55,7 +55,6 @@ const operator = (command: string) => ({ by: 'operator arn:aws:sts::123456789012
 const merge = { incident_id: INCIDENT, sequence: 1_795_000_000_000 };
 
 const workItem = { work_item_id: { type: 'string' }, work_item_version: { ...int64, minimum: 1 } };
-/** An event that reports an operator's command. */
 const commandEvent = (
   description: string,
   command: string,

@@ -13,7 +13,6 @@ export const defaultSettings = settingValues(
   () => undefined,
 );
 
-/** A case in which a call fails, and the message of the response. */
 interface ErrorExample {
   readonly summary: string;
   readonly message: string;

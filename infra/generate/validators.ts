@@ -42,7 +42,6 @@ async function moduleOf(compiled: string, from: string, json: string): Promise<s
   return `// Generated from ${from} by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
-/** The source of the module that validates the request body of `operation`. */
 function validatorSource(operation: Operation): Promise<string> {
   const schema = withInt64(withoutItems(operation)) as object;
   const ajv = createAjv();
@@ -50,7 +49,6 @@ function validatorSource(operation: Operation): Promise<string> {
   return moduleOf(standalone.default(ajv, ajv.compile(schema)), 'schema.ts', '../../shared/json.ts');
 }
 
-/** The source of the module that exports a validator of each of these lines. */
 function lineValidatorsSource(names: readonly LineName[], json: string): Promise<string> {
   const ajv = createAjv();
   for (const name of names) ajv.addSchema(withInt64(LINES[name]) as object, name);

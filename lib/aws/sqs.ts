@@ -1,4 +1,3 @@
-/** Sends messages to SQS queues. */
 import { type MessageAttributeValue, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { batchesOf, forEach } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';

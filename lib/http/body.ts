@@ -236,7 +236,6 @@ export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name:
 export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
   headerValuesOf(event, name).join(', ') || undefined;
 
-/** All values of a parameter of the query string. */
 export function queryValuesOf(
   { queryStringParameters, multiValueQueryStringParameters }: QueryMaps,
   name: string,

@@ -103,7 +103,6 @@ export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends Co
 
 export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
 
-/** An item of a call's list. */
 export interface RefusedItem {
   readonly index: number;
   readonly reason: string;

@@ -25,13 +25,11 @@ export interface Taken<OfKind extends Kind = Kind> {
   readonly validators: Readonly<Partial<Record<LineName, Validator>>>;
 }
 
-/** What the feed takes. */
 export const TAKEN_BY_FEED: Taken<IngestKind> = { kinds: INGEST_KINDS, validators };
 
 const nameOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineName =>
   kind === 'host' && retired === true ? 'retired_host' : kind;
 
-/** The schema of a line of this kind. */
 export const schemaOf = (line: { kind: Kind; retired?: unknown }): LineSchema => LINES[nameOf(line)];
 
 /** Whether a line has what only the export of an alert with a key has: its id beside its key. */

@@ -3,7 +3,6 @@ import { fieldRefusal } from '../http/operation.ts';
 import { UNIX_SECONDS } from '../model/fields.ts';
 import { flag } from '../shared/json.ts';
 
-/** The usage plan's throttle of a list. */
 export const LIST_THROTTLE = { rate: 10, burst: 20 } as const;
 
 /** The fields of a request that choose a page. */
@@ -38,13 +37,11 @@ export const spanFields = (begun: string, span: string) =>
     end_time: { ...UNIX_SECONDS, description: `${begun} before then: Unix time in seconds, ${span}` },
   }) as const;
 
-/** Refusals of a time span. */
 export const SPAN_REFUSALS = [
   fieldRefusal('A start without an end', { field: 'end_time', schema: UNIX_SECONDS, missing: true }),
   fieldRefusal('An end without a start', { field: 'start_time', schema: UNIX_SECONDS, missing: true }),
 ] as const;
 
-/** The schema of a page. */
 export const pageOf = <const Title extends string, const Item>(title: Title, item: Item, items: string) =>
   ({
     title,

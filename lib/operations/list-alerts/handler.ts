@@ -17,7 +17,6 @@ function check(body: ListRequest): readonly FieldError[] {
   return spanErrors(body, listAlerts.request, MAX_DAYS);
 }
 
-/** Lists alerts by the index, or the alerts of some ids and keys. */
 const read: typeof readAlerts = (table, account, body, after) => {
   const isTimed = body.start_time !== undefined;
   if (isTimed && isNamed(body)) throw refusal('namedAlertsWithTimes');

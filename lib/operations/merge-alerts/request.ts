@@ -1,4 +1,3 @@
-/** What a call asks to merge. */
 import { createHash } from 'node:crypto';
 import type { Call, RequestOf } from '../../http/operation.ts';
 import { type Int64, stringifyJson } from '../../shared/json.ts';

@@ -1,4 +1,3 @@
-/** Makes the record of an alert of a notification. */
 import { hash } from 'node:crypto';
 import { type FieldSchema, refusal } from '../../http/errors.ts';
 import { alert as model } from '../../model/alert.ts';

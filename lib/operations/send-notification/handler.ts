@@ -10,7 +10,6 @@ import { recordOfAlert, type Sending } from './alert.ts';
 import { sendNotification } from './schema.ts';
 import { validate } from './validate-send-notification.ts';
 
-/** Sends the alerts of a notification to the feed. */
 function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
   const takeItems = createTakeItems(sendNotification, 'alerts', deps, ingestQueue);
   return async (call: Call<RequestOf<typeof sendNotification>>) => {
