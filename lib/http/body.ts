@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { exceededBound, isPlainJson, parseJson } from '../shared/json.ts';
+import { exceededBound, isJsonObject, isPlainJson, parseJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import { LINES_TYPES, linesOf, malformed, withItemTexts } from './item-texts.ts';
@@ -73,7 +73,7 @@ export function bodyMiddleware({
       if (!isLines && !JSON_TYPE.test(type) && (type || event.body))
         throw itemTexts === undefined ? new ApiError('InvalidContentType') : refusal('contentTypeOfItems');
       const body = read(event, isLines);
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refusal('bodyNotObject');
+      if (!isJsonObject(body)) throw refusal('bodyNotObject');
       event.body = body;
     },
   };

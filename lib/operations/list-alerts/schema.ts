@@ -72,8 +72,8 @@ export const listAlerts = {
     data: { items: [exampleAlert], has_next_page: false },
   },
   refusals: [
-    { summary: 'Ended alerts without times, ids or keys', name: 'endedAlertsUnnamed', values: undefined },
-    { summary: 'Times with ids or keys', name: 'namedAlertsWithTimes', values: undefined },
+    { summary: 'Ended alerts without times, ids or keys', name: 'endedAlertsUnnamed' },
+    { summary: 'Times with ids or keys', name: 'namedAlertsWithTimes' },
     {
       summary: 'More than 100 ids and keys',
       name: 'tooManyNamed',
