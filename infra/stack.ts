@@ -53,29 +53,19 @@ export class ServiceStack extends Stack {
     for (const { name, sendsTo = [] } of operations as readonly ListedOperation[])
       for (const queue of sendsTo) ingestQueues.letSend(functions[name], queue);
     const service = new ServiceApi(this, 'Service', { settings, functions, sharedGatewayKey });
-    const { api, accessLog, url, defaultUrl, domain, accountPlan } = service;
     const operatorPolicy = createOperatorPolicy(this, {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
       feed: ingestQueues.queue,
-      accountPlanId: accountPlan.usagePlanId,
+      accountPlanId: service.accountPlan.usagePlanId,
     });
     // Others attach these policies, and an attached policy cannot be deleted: a destroy would fail.
     if (!settings.ephemeral)
       for (const policy of [operatorPolicy, ingestQueues.writersPolicy])
         policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    const resources = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
-    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...resources, api, settings });
-    addOutputs(this, {
-      ...resources,
-      settings,
-      url,
-      defaultUrl,
-      domain,
-      accountPlan,
-      operatorPolicy,
-      dashboard: watch?.dashboard,
-    });
+    const parts = { settings, service, table, functions, mergeQueue, ingestQueues, relay };
+    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, backups });
+    addOutputs(this, { ...parts, operatorPolicy, dashboard: watch?.dashboard });
   }
 }
