@@ -163,11 +163,7 @@ export const THROTTLING: Backoff = { baseMs: 25, maxMs: 400 };
  * @param attempt the number of attempts so far, from 1
  * @throws AbortError when the signal ends it
  */
-export async function backoff(
-  attempt: number,
-  { baseMs, maxMs }: Backoff = CONFLICT,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function backoff(attempt: number, { baseMs, maxMs }: Backoff, signal?: AbortSignal): Promise<void> {
   const boundMs = Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 20));
   await sleep(boundMs * Math.random(), undefined, signal ? { signal } : {});
 }

@@ -5,7 +5,7 @@ import { SQS } from '@aws-sdk/client-sqs';
 import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Endpoint } from '../../../../lib/aws/endpoint.ts';
-import { LOCAL_CREDENTIALS } from '../../../../lib/aws/sqs.ts';
+import { LOCAL_CREDENTIALS } from '../../../../lib/aws/patient-client.ts';
 import { appKeyIdOf, createAppKeys } from '../../../../lib/http/app-keys.ts';
 import { type Key, keys } from '../../../../lib/table/keys.ts';
 import { getRow } from '../../../../lib/table/read.ts';
