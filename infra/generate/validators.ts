@@ -1,8 +1,7 @@
 /**
  * Compiles the request schema of every operation, and the schemas of lines of the feed and of import, to modules, so that no function loads
- * ajv when it starts: `npm run generate`. A test fails if a file is out of date.
+ * ajv when it starts.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
@@ -59,25 +58,14 @@ function lineValidatorsSource(names: readonly LineName[], json: string): Promise
 const lineNames = Object.keys(LINES) as LineName[];
 const importedNames = lineNames.filter((name) => !RECORD_NAMES.includes(name));
 
-type Generated = [file: URL, source: () => Promise<string>];
-const generated = (path: string, source: Generated[1]): Generated => [
-  new URL(`../../${path}`, import.meta.url),
-  source,
-];
-
-/** The files of validators, and the source of each. */
-export const VALIDATORS: readonly Generated[] = [
-  ...operations.map((operation) =>
-    generated(`lib/operations/${operation.name}/validate-${operation.name}.ts`, () => validatorSource(operation)),
+/** The sources of the validators, by their files. */
+export const VALIDATORS: Readonly<Record<string, () => Promise<string>>> = {
+  ...Object.fromEntries(
+    operations.map((operation) => [
+      `lib/operations/${operation.name}/validate-${operation.name}.ts`,
+      () => validatorSource(operation),
+    ]),
   ),
-  generated('lib/ingest/validate-records.ts', () => lineValidatorsSource(RECORD_NAMES, '../shared/json.ts')),
-  generated('packages/admin/data/validate-imported.ts', () =>
-    lineValidatorsSource(importedNames, '../../../lib/shared/json.ts'),
-  ),
-];
-
-if (import.meta.main)
-  for (const [file, source] of VALIDATORS) {
-    await mkdir(new URL('./', file), { recursive: true });
-    await writeFile(file, await source());
-  }
+  'lib/ingest/validate-records.ts': () => lineValidatorsSource(RECORD_NAMES, '../shared/json.ts'),
+  'packages/admin/data/validate-imported.ts': () => lineValidatorsSource(importedNames, '../../../lib/shared/json.ts'),
+};
