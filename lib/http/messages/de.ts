@@ -1,5 +1,5 @@
-import { type Catalog, type FieldError, itemTextsOf } from '../errors.ts';
-import { type Bound, expected, type FieldWords } from './field.ts';
+import { type Catalog, itemTextsOf } from '../errors.ts';
+import { type Bound, type FieldWords, fieldMessage } from './field.ts';
 
 function range(min: Bound, max: Bound, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} bis ${max}${unit}`;
@@ -40,24 +40,17 @@ const WORDS: FieldWords = {
     const bounds = range(min, max, (max ?? min) === 1 ? ' Element' : ' Elementen');
     return `ein Array${bounds && ` mit ${bounds}`}, als Element jeweils ${item}`;
   },
+  wellFormed: ' in wohlgeformtem Unicode',
+  otherUnit: {
+    seconds: (given) => `, in Millisekunden, nicht in Sekunden wie ${given}`,
+    milliseconds: (given) => `, in Sekunden, nicht in Millisekunden wie ${given}`,
+  },
+  missing: (field, wanted) => `${field} fehlt: erwartet wird ${wanted}`,
+  invalid: (name, more, wanted) =>
+    `${name}${more ? ` (und ${more} weitere)` : ''} ist ungültig: erwartet wird ${wanted}`,
+  unsupported: (field, instead) =>
+    `${field} gibt es hier nicht: ${instead ? `stattdessen ${instead} verwenden` : 'weglassen'}`,
 };
-
-const UNITS = {
-  seconds: (given: string) => `in Millisekunden, nicht in Sekunden wie ${given}`,
-  milliseconds: (given: string) => `in Sekunden, nicht in Millisekunden wie ${given}`,
-} as const;
-
-function fieldError(error: FieldError): string {
-  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
-  if (unsupported)
-    return `${field} gibt es hier nicht: ${unsupported.instead ? `stattdessen ${unsupported.instead} verwenden` : 'weglassen'}`;
-  const unit = wrongUnit ? `, ${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
-  const wanted = `${expected(schema, WORDS)}${illFormed ? ' in wohlgeformtem Unicode' : ''}${unit}`;
-  if (missing) return `${field} fehlt: erwartet wird ${wanted}`;
-  if (item === undefined) return `${field} ist ungültig: erwartet wird ${wanted}`;
-  const more = moreItems ? ` (und ${moreItems} weitere)` : '';
-  return `${field}[${item}]${more} ist ungültig: erwartet wird ${wanted}`;
-}
 
 const NOUNS = { incident: 'Incident', alert: 'Alert', member: 'Mitglied' } as const;
 
@@ -91,7 +84,7 @@ export const catalog: Catalog = {
       'Eine Abhängigkeit ist nicht verfügbar. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
   },
   explain: {
-    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map((error) => fieldMessage(error, WORDS)).join('; ')}.`,
     malformedBody: ({ line, column }) =>
       `Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: Fehler in Zeile ${line}, Spalte ${column}.`,
     bodyNotUtf8: () => 'Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: er ist kein UTF-8.',

@@ -1,5 +1,5 @@
-import { type Catalog, type FieldError, itemTextsOf } from '../errors.ts';
-import { type Bound, expected, type FieldWords } from './field.ts';
+import { type Catalog, itemTextsOf } from '../errors.ts';
+import { type Bound, type FieldWords, fieldMessage } from './field.ts';
 
 function range(min: Bound, max: Bound, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
@@ -43,23 +43,15 @@ const WORDS: FieldWords = {
     const bounds = range(min, max, plural(max ?? min, 'item'));
     return `an array${bounds && ` of ${bounds}`}, each ${item}`;
   },
+  wellFormed: ', in well-formed Unicode',
+  otherUnit: {
+    seconds: (given) => `: it is in milliseconds, and ${given} is in seconds`,
+    milliseconds: (given) => `: it is in seconds, and ${given} is in milliseconds`,
+  },
+  missing: (field, wanted) => `${field} is required and must be ${wanted}`,
+  invalid: (name, more, wanted) => `${name}${more ? ` (and ${more} more)` : ''} must be ${wanted}`,
+  unsupported: (field, instead) => `${field} is not supported here: ${instead ? `use ${instead}` : 'leave it out'}`,
 };
-
-const OTHER_UNIT = { seconds: 'milliseconds', milliseconds: 'seconds' } as const;
-
-function fieldError(error: FieldError): string {
-  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
-  if (unsupported)
-    return `${field} is not supported here: ${unsupported.instead ? `use ${unsupported.instead}` : 'leave it out'}`;
-  const unit = wrongUnit
-    ? `: it is in ${OTHER_UNIT[wrongUnit.unit]}, and ${wrongUnit.given} is in ${wrongUnit.unit}`
-    : '';
-  const wanted = `${expected(schema, WORDS)}${illFormed ? ', in well-formed Unicode' : ''}${unit}`;
-  if (missing) return `${field} is required and must be ${wanted}`;
-  if (item === undefined) return `${field} must be ${wanted}`;
-  const more = moreItems ? ` (and ${moreItems} more)` : '';
-  return `${field}[${item}]${more} must be ${wanted}`;
-}
 
 const subject = (field: string | undefined) => (field === undefined ? '' : `${field} `);
 
@@ -88,7 +80,7 @@ export const catalog: Catalog = {
     ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
   },
   explain: {
-    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map((error) => fieldMessage(error, WORDS)).join('; ')}.`,
     malformedBody: ({ line, column }) =>
       `The request body must be valid JSON in UTF-8: it has a syntax error at line ${line}, column ${column}.`,
     bodyNotUtf8: () => 'The request body must be valid JSON in UTF-8: it is not UTF-8.',

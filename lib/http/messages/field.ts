@@ -1,8 +1,8 @@
-import type { FieldSchema } from '../errors.ts';
+import type { FieldError, FieldSchema } from '../errors.ts';
 
 export type Bound = number | string | bigint | undefined;
 
-/** How a language says what a field must be. A bound that is undefined does not limit the value. */
+/** How a language says what is wrong with a field. A bound that is undefined does not limit the value. */
 export interface FieldWords {
   /** Of formats that have words of their own. */
   readonly formats: Readonly<Record<string, string>>;
@@ -15,10 +15,27 @@ export interface FieldWords {
   int64(min: Bound): string;
   string(minLength: Bound, maxLength: Bound): string;
   array(minItems: Bound, maxItems: Bound, item: string): string;
+  /** Follows what a text must be besides. */
+  readonly wellFormed: string;
+  /** Follows what a time must be, by the unit of the one that was given. */
+  readonly otherUnit: Readonly<Record<'seconds' | 'milliseconds', (given: string) => string>>;
+  missing(field: string, wanted: string): string;
+  /** @param name of a field or an item @param more how many other items are invalid */
+  invalid(name: string, more: number, wanted: string): string;
+  unsupported(field: string, instead: string | undefined): string;
 }
 
-/** What a field must be. */
-export function expected(schema: FieldSchema, words: FieldWords): string {
+/** What is wrong with a field. */
+export function fieldMessage(error: FieldError, words: FieldWords): string {
+  const { field, schema, missing, illFormed, item, moreItems = 0, wrongUnit, unsupported } = error;
+  if (unsupported) return words.unsupported(field, unsupported.instead);
+  const unit = wrongUnit ? words.otherUnit[wrongUnit.unit](wrongUnit.given) : '';
+  const wanted = `${expected(schema, words)}${illFormed ? words.wellFormed : ''}${unit}`;
+  if (missing) return words.missing(field, wanted);
+  return words.invalid(item === undefined ? field : `${field}[${item}]`, moreItems, wanted);
+}
+
+function expected(schema: FieldSchema, words: FieldWords): string {
   const { type, format = '', enum: values, minimum, maximum, items = {} } = schema;
   if (values) return words.oneOf(values);
   const known = words.formats[format];

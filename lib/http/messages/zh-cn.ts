@@ -1,5 +1,5 @@
-import { type Catalog, type FieldError, itemTextsOf } from '../errors.ts';
-import { type Bound, expected, type FieldWords } from './field.ts';
+import { type Catalog, itemTextsOf } from '../errors.ts';
+import { type Bound, type FieldWords, fieldMessage } from './field.ts';
 
 function range(min: Bound, max: Bound): string {
   if (min !== undefined && max !== undefined) return `${min} 到 ${max} `;
@@ -42,22 +42,15 @@ const WORDS: FieldWords = {
     const bounds = range(min, max).replace(/^(?=\d)/, ' ');
     return `${bounds && `含${bounds}项的`}数组，每一项${mustBe(item)}`;
   },
+  wellFormed: '，且为格式正确的 Unicode',
+  otherUnit: {
+    seconds: (given) => `，单位为毫秒，而 ${given} 的单位是秒`,
+    milliseconds: (given) => `，单位为秒，而 ${given} 的单位是毫秒`,
+  },
+  missing: (field, wanted) => `${field} 为必填项，${mustBe(wanted)}`,
+  invalid: (name, more, wanted) => `${name}${more ? `（以及另外 ${more} 项）` : ' '}${mustBe(wanted)}`,
+  unsupported: (field, instead) => `此处不支持 ${field}，请${instead ? `改用 ${instead}` : '省略'}`,
 };
-
-const UNITS = {
-  seconds: (given: string) => `单位为毫秒，而 ${given} 的单位是秒`,
-  milliseconds: (given: string) => `单位为秒，而 ${given} 的单位是毫秒`,
-} as const;
-
-function fieldError(error: FieldError): string {
-  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
-  if (unsupported) return `此处不支持 ${field}，请${unsupported.instead ? `改用 ${unsupported.instead}` : '省略'}`;
-  const unit = wrongUnit ? `，${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
-  const wanted = `${mustBe(expected(schema, WORDS))}${illFormed ? '，且为格式正确的 Unicode' : ''}${unit}`;
-  if (missing) return `${field} 为必填项，${wanted}`;
-  if (item === undefined) return `${field} ${wanted}`;
-  return `${field}[${item}]${moreItems ? `（以及另外 ${moreItems} 项）` : ' '}${wanted}`;
-}
 
 const subject = (field: string | undefined) => (field === undefined ? '' : `${field} 的`);
 
@@ -88,7 +81,7 @@ export const catalog: Catalog = {
     ServiceUnavailable: '依赖服务暂不可用，请按 Retry-After 响应头等待后重试。',
   },
   explain: {
-    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('；')}。`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map((error) => fieldMessage(error, WORDS)).join('；')}。`,
     malformedBody: ({ line, column }) => `请求体必须是格式正确的 UTF-8 JSON：第 ${line} 行第 ${column} 列有误。`,
     bodyNotUtf8: () => '请求体必须是格式正确的 UTF-8 JSON：它不是 UTF-8。',
     bodyWithMark: () => '请求体必须是格式正确的 UTF-8 JSON：请去掉开头的字节顺序标记（U+FEFF）。',
