@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Duration, Names, RemovalPolicy, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, operations } from '../lib/operations/index.ts';
@@ -33,9 +33,7 @@ export class ServiceStack extends Stack {
       settings.backupVaultArn === undefined ? undefined : addBackups(this, table, settings.backupVaultArn);
     // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
     // throttle. API Gateway requires 20 to 128 letters and digits, and a value that is unique in the region.
-    const sharedGatewayKey = createHash('sha256')
-      .update(`shared ${Names.uniqueId(this)}`)
-      .digest('hex');
+    const sharedGatewayKey = hash('sha256', `shared ${Names.uniqueId(this)}`);
 
     const { functions, create } = createFunctions(this, table, settings);
     for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
