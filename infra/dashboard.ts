@@ -1,4 +1,3 @@
-import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import {
   AlarmStatusWidget,
   Dashboard,
@@ -15,6 +14,7 @@ import { type IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lamb
 import type { Construct } from 'constructs';
 import { operations } from '../lib/operations/index.ts';
 import { METRICS } from '../lib/shared/log.ts';
+import type { ServiceApi } from './api.ts';
 import type { FunctionName } from './grants.ts';
 import type { IngestQueues, MergeQueue } from './queues.ts';
 import type { Relay } from './relay.ts';
@@ -27,20 +27,21 @@ import {
 } from './stack-metrics.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
-export interface DashboardProps {
-  readonly api: RestApi;
+/** The parts of a stack that its operators see. */
+export interface StackParts {
+  readonly settings: DeploymentSettings;
+  readonly service: ServiceApi;
   readonly table: ITableV2;
-  readonly functions: Readonly<Record<FunctionName, IFunction>>;
+  readonly functions: Readonly<Record<FunctionName, LambdaFunction>>;
   readonly mergeQueue: MergeQueue;
   readonly ingestQueues: IngestQueues;
   readonly relay: Relay;
-  readonly settings: DeploymentSettings;
 }
 
 export function addDashboard(
   scope: Construct,
   alarms: IAlarm[],
-  { api, table, functions, mergeQueue, ingestQueues: { queue, events }, relay, settings }: DashboardProps,
+  { service: { api }, table, functions, mergeQueue, ingestQueues: { queue, events }, relay, settings }: StackParts,
 ): Dashboard {
   const graph = (title: string, left: IMetric[], leftAnnotations: HorizontalAnnotation[] = []) =>
     new GraphWidget({ title, left, leftAnnotations, width: 8, height: 6 });

@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import { operations } from '../lib/operations/index.ts';
 import { addCallCount, addLineCount, answeredWith, REFUSED_KEY_LINES } from './access-log.ts';
 import { Alarms } from './alarms.ts';
-import { addDashboard, type DashboardProps } from './dashboard.ts';
+import { addDashboard, type StackParts } from './dashboard.ts';
 import { addIngestAlarms, addMergeAlarms, addSourceAlarm } from './queue-alarms.ts';
 import { addServiceLevelAlarms } from './service-level.ts';
 import { failedShare, PERIOD, replicationLatencies, sumOf, throttleEvents } from './stack-metrics.ts';
@@ -26,8 +26,7 @@ const FEED_CALLS_PERIOD = Duration.minutes(5);
 const REFUSED_KEYS = 3;
 const MAX_REPLICATION_LATENCY = Duration.minutes(1);
 
-export interface MonitoringProps extends DashboardProps {
-  readonly accessLog: ILogGroup;
+interface MonitoringProps extends StackParts {
   /** The vault of the table's backups, if there are any. */
   readonly backups: IBackupVault | undefined;
 }
@@ -38,17 +37,18 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
+    const { accessLog } = props.service;
     const alarms = new Alarms(this, props.settings);
-    addServiceLevelAlarms(alarms, this, props.accessLog);
-    const refused = addLineCount(this, props.accessLog, 'RefusedCalls', answeredWith('4*')).with({ period: PERIOD });
+    addServiceLevelAlarms(alarms, this, accessLog);
+    const refused = addLineCount(this, accessLog, 'RefusedCalls', answeredWith('4*')).with({ period: PERIOD });
     addCallAlarms(alarms, props, refused);
     addMergeAlarms(alarms, props);
     addIngestAlarms(alarms, props);
     addSourceAlarm(alarms, props);
-    this.addFeedCallAlarm(alarms, props.accessLog);
+    this.addFeedCallAlarm(alarms, accessLog);
     alarms.ticket('AppKeysRefused', {
       description: 'A sender uses a key that has expired or is revoked, or whose account is suspended',
-      metric: addLineCount(this, props.accessLog, 'RefusedAppKeys', REFUSED_KEY_LINES).with({
+      metric: addLineCount(this, accessLog, 'RefusedAppKeys', REFUSED_KEY_LINES).with({
         period: Duration.hours(1),
       }),
       threshold: REFUSED_KEYS,

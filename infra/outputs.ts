@@ -1,14 +1,9 @@
 /** What the stack reports to its operators: notices at `cdk synth` and `cdk deploy`, and outputs. */
 import { Annotations, Aws, CfnMapping, CfnOutput, type Stack } from 'aws-cdk-lib';
 import type { Dashboard } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import type { ManagedPolicy } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { ServiceApi } from './api.ts';
+import type { StackParts } from './dashboard.ts';
 import { reservedExecutions } from './function-settings.ts';
-import type { FunctionName } from './grants.ts';
-import type { IngestQueues, MergeQueue } from './queues.ts';
-import type { Relay } from './relay.ts';
 import type { DeploymentSettings } from './stack-settings.ts';
 
 /** Prints how the concurrency is divided, and warns of settings that may be a mistake. */
@@ -39,16 +34,10 @@ export function addNotices(stack: Stack, settings: DeploymentSettings): void {
     notices.addWarningV2('service:alarms', 'Alarms page nobody: set pageTo (docs/deploy.md).');
 }
 
-export interface OutputProps extends Pick<ServiceApi, 'url' | 'defaultUrl' | 'domain' | 'accountPlan' | 'accessLog'> {
-  readonly settings: DeploymentSettings;
-  readonly table: ITableV2;
-  readonly mergeQueue: MergeQueue;
-  readonly ingestQueues: IngestQueues;
-  readonly relay: Relay;
+interface OutputProps extends StackParts {
   readonly operatorPolicy: ManagedPolicy;
   /** An ephemeral stack has none. */
   readonly dashboard: Dashboard | undefined;
-  readonly functions: Readonly<Record<FunctionName, LambdaFunction>>;
 }
 
 /** The name of the output for a function's log group, such as `FinishMergesLogs`. */
@@ -67,17 +56,18 @@ const CONSOLES = {
 
 /** The outputs by which operators, and the admin command, find the parts of a stack. */
 export function addOutputs(stack: Stack, props: OutputProps): void {
-  const { settings, mergeQueue, ingestQueues, relay, domain, dashboard } = props;
+  const { settings, service, mergeQueue, ingestQueues, relay, dashboard } = props;
+  const { domain } = service;
   const add = (id: string, value: string, description: string) => new CfnOutput(stack, id, { value, description });
   const { region } = stack;
-  add('Url', props.url, 'Base address of the API');
+  add('Url', service.url, 'Base address of the API');
   if (domain) {
     add('DomainTarget', domain.domainNameAliasDomainName, 'What a DNS record of the domain points to');
-    add('DefaultUrl', props.defaultUrl, 'Base address of the API without the domain');
+    add('DefaultUrl', service.defaultUrl, 'Base address of the API without the domain');
   }
   add('TableName', props.table.tableName, 'DynamoDB table with all data');
   if (settings.regionDigit > 0) add('RegionDigit', String(settings.regionDigit), 'Last digit of merges made here');
-  add('AccountPlanId', props.accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
+  add('AccountPlanId', service.accountPlan.usagePlanId, "Usage plan of the accounts' gateway keys");
   add('MergeQueueUrl', mergeQueue.queue.queueUrl, 'Queue of large merges to finish');
   add('DeadLettersUrl', mergeQueue.deadLetters.queueUrl, 'Queue of large merges that could not be finished');
   add('FeedUrl', ingestQueues.queue.queueUrl, 'Queue that other systems send records to: docs/feed.md');
@@ -99,7 +89,7 @@ export function addOutputs(stack: Stack, props: OutputProps): void {
     const address = `https://${region}.${consoles.findInMap(Aws.PARTITION, 'domain')}/${path}`;
     add('DashboardUrl', address, 'Health, throttling and cost');
   }
-  add('AccessLogs', props.accessLog.logGroupName, 'Access log of the API');
+  add('AccessLogs', service.accessLog.logGroupName, 'Access log of the API');
   for (const [name, { logGroup }] of Object.entries(props.functions))
     add(logsOutputOf(name), logGroup.logGroupName, `Log of ${name}`);
 }

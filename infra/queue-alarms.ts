@@ -4,7 +4,7 @@ import { AlarmRule, type IMetric, MathExpression, Stats } from 'aws-cdk-lib/aws-
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import { METRICS } from '../lib/shared/log.ts';
 import type { Alarms } from './alarms.ts';
-import type { DashboardProps } from './dashboard.ts';
+import type { StackParts } from './dashboard.ts';
 import { PERIOD, serviceMetric, sumOf } from './stack-metrics.ts';
 
 const MAX_INGEST_AGE = Duration.minutes(5);
@@ -27,7 +27,7 @@ const MAX_RELAY_AGE = { change: Duration.minutes(1), event: Duration.minutes(5) 
 /** Each of five minutes: a mapping that reads nothing for so long is disabled, or its function may not read the source. */
 const NOT_READ_PERIODS = 3;
 
-export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, settings }: DashboardProps): void {
+export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, settings }: StackParts): void {
   // What waits in a standby waits by intention.
   const merge = settings.standby ? {} : { merge: [ageOf(mergeQueue.queue), MAX_MERGE_AGE.toSeconds()] as const };
   alarms.page('MergesPending', {
@@ -60,7 +60,7 @@ export function addMergeAlarms(alarms: Alarms, { mergeQueue, relay, functions, s
   });
 }
 
-export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: DashboardProps): void {
+export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, settings }: StackParts): void {
   const { queue, refused, events } = ingestQueues;
   alarms.ticket('SilenceFailing', {
     description: 'Alerts of which no record comes stay open',
@@ -98,7 +98,7 @@ export function addIngestAlarms(alarms: Alarms, { ingestQueues, functions, setti
 }
 
 /** Raised when an event source mapping does not read its source, as after somebody disabled it. */
-export function addSourceAlarm(alarms: Alarms, { ingestQueues, mergeQueue, relay, settings }: DashboardProps): void {
+export function addSourceAlarm(alarms: Alarms, { ingestQueues, mergeQueue, relay, settings }: StackParts): void {
   const sources = {
     ...(!settings.writesFrozen && !settings.standby && { Feed: ingestQueues.events }),
     ...(!settings.standby && { Merges: mergeQueue.events }),

@@ -84,6 +84,7 @@ export class MergeQueue extends Construct {
 }
 
 const SILENCE = {
+  description: 'End alerts of which no record has come for long',
   /** An alert that has become silent ends at most this late. */
   interval: Duration.hours(1),
   /** It reads the rows of all open alerts. */
@@ -143,9 +144,10 @@ export class IngestQueues extends Construct {
     // `grantSendMessages` would allow more actions.
     this.queue.grant(this.writersPolicy, 'sqs:SendMessage');
 
+    const { queueUrl: INGEST_URL } = this.queue;
     const ingestRecords = create('ingest-records', 'Write the records that are sent to the feed', RECORDS.timeout, {
       NODE_OPTIONS: RECORDS.nodeOptions,
-      INGEST_URL: this.queue.queueUrl,
+      INGEST_URL,
     });
     this.letSend(ingestRecords, 'refused');
     const source = new SqsEventSource(this.queue, {
@@ -161,20 +163,14 @@ export class IngestQueues extends Construct {
     ingestRecords.addEventSource(source);
     this.events = eventCounts(source);
 
-    const endSilentAlerts = create(
-      'end-silent-alerts',
-      'End alerts of which no record has come for long',
-      SILENCE.timeout,
-      {
-        INGEST_URL: this.queue.queueUrl,
-      },
-    );
+    const { description, interval, timeout } = SILENCE;
+    const endSilentAlerts = create('end-silent-alerts', description, timeout, { INGEST_URL });
     // The age of the oldest message of the queue. The action has no resources.
     endSilentAlerts.addToRolePolicy(new PolicyStatement({ actions: ['cloudwatch:GetMetricData'], resources: ['*'] }));
     new Rule(this, 'Silence', {
-      description: 'End alerts of which no record has come for long',
+      description,
       enabled: !(settings.writesFrozen || settings.standby),
-      schedule: Schedule.rate(SILENCE.interval),
+      schedule: Schedule.rate(interval),
       targets: [new FunctionTarget(endSilentAlerts, { retryAttempts: 0 })],
     });
   }

@@ -69,7 +69,6 @@ export type EventCounts = ReturnType<typeof eventCounts>;
 /** Fewer failures in a period count as none, so that one or two in a quiet minute raise no alarm. */
 const MIN_FAILURES = 5;
 
-/** The share of what failed. */
 export const failedShare = (failed: IMetric, all: IMetric, { label, period }: { label: string; period: Duration }) =>
   new MathExpression({
     expression: `IF(FILL(failed, 0) >= ${MIN_FAILURES}, failed / all, 0)`,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Duration, Names, RemovalPolicy, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { allowedMethods, type ListedOperation, operations } from '../lib/operations/index.ts';
@@ -33,9 +33,7 @@ export class ServiceStack extends Stack {
       settings.backupVaultArn === undefined ? undefined : addBackups(this, table, settings.backupVaultArn);
     // The value of the gateway key (see api.ts) that callers without a key of their own share. It is not secret: it only selects a
     // throttle. API Gateway requires 20 to 128 letters and digits, and a value that is unique in the region.
-    const sharedGatewayKey = createHash('sha256')
-      .update(`shared ${Names.uniqueId(this)}`)
-      .digest('hex');
+    const sharedGatewayKey = hash('sha256', `shared ${Names.uniqueId(this)}`);
 
     const { functions, create } = createFunctions(this, table, settings);
     for (const { name, summary } of operations) create(name, summary, ANSWER_TIMEOUT);
@@ -53,29 +51,19 @@ export class ServiceStack extends Stack {
     for (const { name, sendsTo = [] } of operations as readonly ListedOperation[])
       for (const queue of sendsTo) ingestQueues.letSend(functions[name], queue);
     const service = new ServiceApi(this, 'Service', { settings, functions, sharedGatewayKey });
-    const { api, accessLog, url, defaultUrl, domain, accountPlan } = service;
     const operatorPolicy = createOperatorPolicy(this, {
       table,
       sources: [mergeQueue.queue, ingestQueues.queue, relay.eventsQueue],
       deadLetters: [mergeQueue.deadLetters, ingestQueues.refused, relay.deadLetters],
       feed: ingestQueues.queue,
-      accountPlanId: accountPlan.usagePlanId,
+      accountPlanId: service.accountPlan.usagePlanId,
     });
     // Others attach these policies, and an attached policy cannot be deleted: a destroy would fail.
     if (!settings.ephemeral)
       for (const policy of [operatorPolicy, ingestQueues.writersPolicy])
         policy.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    const resources = { table, backups, functions, accessLog, mergeQueue, ingestQueues, relay };
-    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...resources, api, settings });
-    addOutputs(this, {
-      ...resources,
-      settings,
-      url,
-      defaultUrl,
-      domain,
-      accountPlan,
-      operatorPolicy,
-      dashboard: watch?.dashboard,
-    });
+    const parts = { settings, service, table, functions, mergeQueue, ingestQueues, relay };
+    const watch = settings.ephemeral ? undefined : new Monitoring(this, 'Watch', { ...parts, backups });
+    addOutputs(this, { ...parts, operatorPolicy, dashboard: watch?.dashboard });
   }
 }

@@ -23,7 +23,7 @@ const linesOf = (account: number) => [
  * listed field, since that code also means that a request does not fit its schema.
  */
 const REFUSALS = operations.map(({ name, refusals }: ListedOperation) => {
-  const reasons = refusals.map(({ explanation }) => {
+  const reasons = refusals.map((explanation) => {
     const code = codeOf(explanation.name);
     const [field] = /^\w+/.exec(messageOf(en, { code, explanation })) ?? [];
     return [code, code === 'InvalidParameter' ? field : ''];

@@ -1,9 +1,6 @@
-/** Writes the client's types from the OpenAPI document: `npm run generate`. A test fails if the file is out of date. */
-import { writeFileSync } from 'node:fs';
+/** The client's types, by the OpenAPI document. */
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { openApiDocument } from './openapi.ts';
-
-export const CLIENT_TYPES_FILE = new URL('../../packages/client/src/types.ts', import.meta.url);
 
 type Schema = Record<string, unknown>;
 
@@ -145,5 +142,3 @@ export async function clientTypes(): Promise<string> {
       .join('')}]);\n`,
   ].join('\n');
 }
-
-if (import.meta.main) writeFileSync(CLIENT_TYPES_FILE, await clientTypes());

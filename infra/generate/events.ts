@@ -1,12 +1,6 @@
-/**
- * Writes `events.schema.json`, the JSON Schema of the events with a sample of each: `npm run generate`. Tests check the events that
- * relay sends against it, and fail if the file is out of date.
- */
-import { writeFileSync } from 'node:fs';
+/** `events.schema.json`, the JSON Schema of the events with a sample of each. Tests check the events that relay sends against it. */
 import { SEVERITIES } from '../../lib/model/alert.ts';
 import { SERVICE } from '../../lib/shared/log.ts';
-
-export const EVENTS_FILE = new URL('../../events.schema.json', import.meta.url);
 
 const int64 = { type: 'integer', format: 'int64' };
 const objectId = { type: 'string', pattern: '^[0-9a-f]{24}$' };
@@ -55,7 +49,6 @@ const operator = (command: string) => ({ by: 'operator arn:aws:sts::123456789012
 const merge = { incident_id: INCIDENT, sequence: 1_795_000_000_000 };
 
 const workItem = { work_item_id: { type: 'string' }, work_item_version: { ...int64, minimum: 1 } };
-/** An event that reports an operator's command. */
 const commandEvent = (
   description: string,
   command: string,
@@ -208,5 +201,3 @@ export const eventsSchema = () => ({
 });
 
 export const eventsText = () => `${JSON.stringify(eventsSchema(), undefined, 2)}\n`;
-
-if (import.meta.main) writeFileSync(EVENTS_FILE, eventsText());

@@ -1,5 +1,5 @@
 /** The examples of errors in openapi.json. Those of success are in the operations' schemas. */
-import { codeOf, detailsOf, ERROR_CODES, type ErrorCode, messageOf } from '../../lib/http/errors.ts';
+import { codeOf, detailsOf, ERROR_CODES, type ErrorCode, type Explanation, messageOf } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import type { Operation } from '../../lib/http/operation.ts';
 import { itemBudget } from '../../lib/http/rate-limit.ts';
@@ -13,7 +13,6 @@ export const defaultSettings = settingValues(
   () => undefined,
 );
 
-/** A case in which a call fails, and the message of the response. */
 interface ErrorExample {
   readonly summary: string;
   readonly message: string;
@@ -57,7 +56,8 @@ function commonExamples(operation: Operation): Partial<Record<ErrorCode, ErrorEx
 /** An example of each error code that an operation can answer, in the order of `ERROR_CODES`. Its refusals replace common examples. */
 export function errorExamples(operation: Operation): [code: ErrorCode, example: ErrorExample][] {
   const examples = commonExamples(operation);
-  for (const { summary, explanation } of operation.refusals) {
+  for (const { summary, ...refused } of operation.refusals) {
+    const explanation = refused as Explanation;
     // The scripts run before the compiler has checked the schema.
     if (!(explanation.name in en.explain) || !codeOf(explanation.name))
       throw new Error(

@@ -1,15 +1,9 @@
-/**
- * Writes `feed.schema.json`, the JSON Schema of a record that is sent to the feed (docs/feed.md): `npm run generate`. A test
- * fails if the file is out of date, another if the schema and the code disagree on a record.
- */
-import { writeFileSync } from 'node:fs';
+/** `feed.schema.json`, the JSON Schema of a record that is sent to the feed. A test fails if it and the code disagree on a record. */
 import { MAX_DEPTH, MAX_FIELD_NAME, MAX_RECORD_BYTES, SMALLEST_NUMBER } from '../../lib/ingest/limits.ts';
 import { KEYED_ONLY, LINES, type LineSchema } from '../../lib/ingest/lines.ts';
 import { INGEST_KINDS } from '../../lib/model/kinds.ts';
 import { MAX_ACTOR_LENGTH, MAX_DELETABLE_VERSION, RESERVED_WORK_ITEM_FIELDS } from '../../lib/model/work-item.ts';
 import { NO_INCIDENT } from '../../lib/shared/json.ts';
-
-export const FEED_SCHEMA_FILE = new URL('../../feed.schema.json', import.meta.url);
 
 const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
 /** No half of a surrogate pair. */
@@ -120,5 +114,3 @@ export function feedSchemaText(): string {
   const indented = JSON.stringify(schema, (_, value) => (typeof value === 'bigint' ? `${value}n` : value), 2);
   return `${indented.replace(/"(-?\d+)n"/g, '$1')}\n`;
 }
-
-if (import.meta.main) writeFileSync(FEED_SCHEMA_FILE, feedSchemaText());

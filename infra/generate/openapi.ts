@@ -1,8 +1,5 @@
-/**
- * Writes `openapi.json` (OpenAPI 3.1) from the list of operations, the schemas that validate requests, and the table of error codes:
- * `npm run generate`. A test fails if the file is out of date.
- */
-import { readFileSync, writeFileSync } from 'node:fs';
+/** `openapi.json` (OpenAPI 3.1), by the list of operations, the schemas that validate requests, and the table of error codes. */
+import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { BODY_BOUNDS } from '../../lib/http/body.ts';
 import { ERROR_CODES } from '../../lib/http/errors.ts';
@@ -13,8 +10,6 @@ import { type ListedOperation, operationIdOf, operations } from '../../lib/opera
 import { addComponents, ENVELOPE_SCHEMAS, HEADERS, meaningOf, PARAMETERS, schemaRef } from './components.ts';
 import { defaultSettings, errorExamples, REQUEST_ID } from './examples.ts';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
-
-export const OPENAPI_FILE = new URL('../../openapi.json', import.meta.url);
 
 const count = (number: number) => number.toLocaleString('en');
 
@@ -208,5 +203,3 @@ export function openApiDocument(): object {
 /** The text of `openapi.json`. It has bounds beyond 2^53 twice: as numbers, and as strings for parsers that would round the numbers. */
 export const openApiText = () =>
   `${JSON.stringify(openApiDocument(), undefined, 2).replace(/( *)"x-maximum": "(\d+)"/g, '$1"maximum": $2,\n$&')}\n`;
-
-if (import.meta.main) writeFileSync(OPENAPI_FILE, openApiText());

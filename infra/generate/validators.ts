@@ -1,8 +1,7 @@
 /**
  * Compiles the request schema of every operation, and the schemas of lines of the feed and of import, to modules, so that no function loads
- * ajv when it starts: `npm run generate`. A test fails if a file is out of date.
+ * ajv when it starts.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { transform } from 'esbuild';
@@ -56,7 +55,6 @@ async function moduleOf(compiled: string, from: string, json: string): Promise<s
   return `// Generated from ${from} by \`npm run generate\`: do not edit.\n// @ts-nocheck\n${imports}${code}`;
 }
 
-/** The source of the module that validates the request body of `operation`. */
 function validatorSource(operation: Operation): Promise<string> {
   const schema = compilable(withoutItems(operation));
   const ajv = createAjv();
@@ -64,7 +62,6 @@ function validatorSource(operation: Operation): Promise<string> {
   return moduleOf(standalone.default(ajv, ajv.compile(schema)), 'schema.ts', '../../shared/json.ts');
 }
 
-/** The source of the module that exports a validator of each of these lines. */
 function lineValidatorsSource(names: readonly LineName[], json: string): Promise<string> {
   const ajv = createAjv();
   for (const name of names) ajv.addSchema(compilable(LINES[name]), name);
@@ -75,25 +72,14 @@ function lineValidatorsSource(names: readonly LineName[], json: string): Promise
 const lineNames = Object.keys(LINES) as LineName[];
 const importedNames = lineNames.filter((name) => !RECORD_NAMES.includes(name));
 
-type Generated = [file: URL, source: () => Promise<string>];
-const generated = (path: string, source: Generated[1]): Generated => [
-  new URL(`../../${path}`, import.meta.url),
-  source,
-];
-
-/** The files of validators, and the source of each. */
-export const VALIDATORS: readonly Generated[] = [
-  ...operations.map((operation) =>
-    generated(`lib/operations/${operation.name}/validate-${operation.name}.ts`, () => validatorSource(operation)),
+/** The sources of the validators, by their files. */
+export const VALIDATORS: Readonly<Record<string, () => Promise<string>>> = {
+  ...Object.fromEntries(
+    operations.map((operation) => [
+      `lib/operations/${operation.name}/validate-${operation.name}.ts`,
+      () => validatorSource(operation),
+    ]),
   ),
-  generated('lib/ingest/validate-records.ts', () => lineValidatorsSource(RECORD_NAMES, '../shared/json.ts')),
-  generated('packages/admin/data/validate-imported.ts', () =>
-    lineValidatorsSource(importedNames, '../../../lib/shared/json.ts'),
-  ),
-];
-
-if (import.meta.main)
-  for (const [file, source] of VALIDATORS) {
-    await mkdir(new URL('./', file), { recursive: true });
-    await writeFile(file, await source());
-  }
+  'lib/ingest/validate-records.ts': () => lineValidatorsSource(RECORD_NAMES, '../shared/json.ts'),
+  'packages/admin/data/validate-imported.ts': () => lineValidatorsSource(importedNames, '../../../lib/shared/json.ts'),
+};

@@ -1,9 +1,8 @@
-/** Sends messages to SQS queues. */
 import { type MessageAttributeValue, SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { batchesOf, forEach } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
-import { createHttpHandler, optionsOf, PATIENT } from './http-handler.ts';
-import { createSigner } from './signer.ts';
+import { optionsOf } from './http-handler.ts';
+import { patientOptions, type Server } from './patient-client.ts';
 
 /** Maximum number of messages in one call to SQS. */
 export const MAX_BATCH = 10;
@@ -13,24 +12,8 @@ export const MAX_BATCH_BYTES = 2 ** 20;
 /** Maximum number of concurrent calls: each has up to 1 MiB in memory, several times. */
 const CONCURRENCY = 4;
 
-/** Credentials for a local server, which checks none. */
-export const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
-
-export interface SqsOptions {
-  /** Absent: that of the environment. */
-  region?: string;
-  /** A server in place of SQS; absent: AWS. */
-  endpoint?: string | undefined;
-}
-
-export function createSqsClient({ region, endpoint }: SqsOptions = {}): SQSClient {
-  const client: SQSClient = new SQSClient({
-    maxAttempts: PATIENT.maxAttempts,
-    requestHandler: createHttpHandler(PATIENT.timeouts),
-    signer: createSigner(() => client.config, 'sqs'),
-    ...(region && { region }),
-    ...(endpoint && { endpoint, credentials: LOCAL_CREDENTIALS }),
-  });
+export function createSqsClient(server: Server = {}): SQSClient {
+  const client: SQSClient = new SQSClient(patientOptions('sqs', () => client.config, server));
   return client;
 }
 
@@ -82,7 +65,7 @@ export async function sendMessages(
   const taken = new Set<string | undefined>();
   const entries = messages.map((message, index) => ({ ...message, Id: String(index) }));
   await forEach(
-    batchesOf(entries, sizeOf, { maxItems: MAX_BATCH, maxBytes: MAX_BATCH_BYTES }),
+    batchesOf(entries, sizeOf, { maxItems: MAX_BATCH, maxSize: MAX_BATCH_BYTES }),
     async (Entries) => {
       const call = client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), optionsOf(signal));
       const { Successful = [] } = await call.catch(() => ({ Successful: [] }));

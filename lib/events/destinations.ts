@@ -1,8 +1,7 @@
 /** Sends messages to queues and events to the event bus, for `relay`. */
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { createHttpHandler, PATIENT } from '../aws/http-handler.ts';
-import { createSigner } from '../aws/signer.ts';
-import { createSqsClient, LOCAL_CREDENTIALS, type QueueMessage, sendMessages } from '../aws/sqs.ts';
+import { patientOptions, type Server } from '../aws/patient-client.ts';
+import { createSqsClient, type QueueMessage, sendMessages } from '../aws/sqs.ts';
 import { batchesOf } from '../shared/concurrency.ts';
 import { stringifyJson } from '../shared/json.ts';
 import { SERVICE } from '../shared/log.ts';
@@ -12,28 +11,15 @@ import type { ServiceEvent } from './event.ts';
  * EventBridge's limits for a call; the entries together must be less than 256 KB. Source: EventBridge User Guide, "Calculating PutEvents event
  * entry size". A larger entry is sent alone: by newer announcements AWS takes up to 1 MB, and a refusal then concerns no other event.
  */
-const CALL = { maxItems: 10, maxBytes: 256 * 1024 - 1 } as const;
+const CALL = { maxItems: 10, maxSize: 256 * 1024 - 1 } as const;
 /** The bytes that EventBridge counts for the time of an entry. */
 const TIME_BYTES = 14;
 
-/** @param endpoint a server in place of EventBridge and SQS; undefined: AWS */
-export function createDestinations({
-  eventBus,
-  region,
-  endpoint,
-}: {
-  eventBus: string;
-  region: string;
-  endpoint: string | undefined;
-}) {
-  const sqs = createSqsClient({ region, endpoint });
-  const eventBridge: EventBridgeClient = new EventBridgeClient({
-    region,
-    maxAttempts: PATIENT.maxAttempts,
-    requestHandler: createHttpHandler(PATIENT.timeouts),
-    signer: createSigner(() => eventBridge.config, 'events'),
-    ...(endpoint && { endpoint, credentials: LOCAL_CREDENTIALS }),
-  });
+export function createDestinations({ eventBus, ...server }: { eventBus: string } & Server) {
+  const sqs = createSqsClient(server);
+  const eventBridge: EventBridgeClient = new EventBridgeClient(
+    patientOptions('events', () => eventBridge.config, server),
+  );
 
   // A failed call is not thrown, since others may have succeeded: none of its messages or events counts as accepted.
   return {

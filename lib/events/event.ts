@@ -19,7 +19,6 @@ export interface ServiceEvent {
   readonly detail: Readonly<Record<string, unknown>> & { readonly id: string };
 }
 
-/** What all events have in common. */
 interface EventCommon {
   account: Int64;
   atMs: number;

@@ -50,7 +50,6 @@ interface AppKeysOptions {
   recordsUse?: boolean;
 }
 
-/** The row of a key, and when its look-up began. */
 interface LookUp {
   row: MaybeRow;
   since: Moment;
@@ -177,7 +176,6 @@ export const callerMiddleware = (appKeys: AppKeys): ApiMiddleware => ({
   },
 });
 
-/** Refuses callers whose account lacks the permission. */
 export const permissionMiddleware = (permission: string): ApiMiddleware => ({
   before({ event }) {
     if (!callerOf(event).permissions.includes(permission)) throw refusal('permissionMissing', { permission });

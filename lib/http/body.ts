@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import httpJsonBodyParser from '@middy/http-json-body-parser';
 import type { ErrorObject } from 'ajv';
-import { exceededBound, isPlainJson, parseJson } from '../shared/json.ts';
+import { exceededBound, isJsonObject, isPlainJson, parseJson } from '../shared/json.ts';
 import type { Settings } from '../shared/settings.ts';
 import { ApiError, type FieldError, type FieldSchema, refusal } from './errors.ts';
 import { LINES_TYPES, linesOf, malformed, withItemTexts } from './item-texts.ts';
@@ -73,7 +73,7 @@ export function bodyMiddleware({
       if (!isLines && !JSON_TYPE.test(type) && (type || event.body))
         throw itemTexts === undefined ? new ApiError('InvalidContentType') : refusal('contentTypeOfItems');
       const body = read(event, isLines);
-      if (typeof body !== 'object' || body === null || Array.isArray(body)) throw refusal('bodyNotObject');
+      if (!isJsonObject(body)) throw refusal('bodyNotObject');
       event.body = body;
     },
   };
@@ -236,7 +236,6 @@ export function headerValuesOf({ headers, multiValueHeaders }: HeaderMaps, name:
 export const headerListOf = (event: HeaderMaps, name: string): string | undefined =>
   headerValuesOf(event, name).join(', ') || undefined;
 
-/** All values of a parameter of the query string. */
 export function queryValuesOf(
   { queryStringParameters, multiValueQueryStringParameters }: QueryMaps,
   name: string,

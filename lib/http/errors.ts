@@ -101,9 +101,12 @@ export const codeOf = (name: RefusalName): ErrorCode => REFUSALS[name];
 
 export type Explanations = { [K in RefusalName]: (typeof REFUSALS)[K] extends CodeWith<infer Values> ? Values : never };
 
-export type Explanation = { [K in RefusalName]: { name: K; values: Explanations[K] } }[RefusalName];
+export type Explanation = {
+  [K in RefusalName]: { name: K } & (Explanations[K] extends undefined
+    ? { values?: undefined }
+    : { values: Explanations[K] });
+}[RefusalName];
 
-/** An item of a call's list. */
 export interface RefusedItem {
   readonly index: number;
   readonly reason: string;

@@ -2,7 +2,6 @@
 import { endOfString, isClosing, isOpening, isPlainJson, positionOf, syntaxErrorAt, UNITS } from '../shared/json.ts';
 import { type ApiError, refusal } from './errors.ts';
 
-/** An item of a list. */
 export interface ItemText {
   readonly text: string;
   /** What the text says; absent if `JSON.parse` may read it otherwise than the exact parser, or was not asked. */

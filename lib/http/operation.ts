@@ -5,7 +5,7 @@ import type { JSONSchema } from 'json-schema-to-ts';
 import type { PERMISSIONS } from '../model/account.ts';
 import type { Int64, TypeOf } from '../shared/json.ts';
 import type { Grant } from '../table/grant.ts';
-import type { Catalog, Explanation } from './errors.ts';
+import type { Catalog, Explanation, FieldError } from './errors.ts';
 
 /** At most `limit` calls of one account in each window of `seconds`, counted exactly. Windows follow the clock: a minute begins at second 0. */
 export interface RateWindow {
@@ -98,10 +98,11 @@ export type QueueName = 'ingest' | 'refused';
 /** The groups of operations in openapi.json. */
 export type Tag = 'Monitoring' | 'RUM' | 'Incidents' | 'Feed';
 
-interface RefusalExample {
-  readonly summary: string;
-  readonly explanation: Explanation;
-}
+type RefusalExample = Explanation & { readonly summary: string };
+
+/** The refusal of a call for one field of its body. */
+export const fieldRefusal = (summary: string, fieldError: FieldError) =>
+  ({ summary, name: 'invalidFields', values: { fieldErrors: [fieldError] } }) as const;
 
 /** The validated body of an operation, with defaults filled in. */
 export type RequestOf<O extends Operation> = TypeOf<O['request']>;

@@ -13,7 +13,6 @@ import { refusal } from './errors.ts';
 import type { ItemText } from './item-texts.ts';
 import type { ApiEvent, Operation, RateWindow } from './operation.ts';
 
-/** The state of one window of the limit. */
 export interface WindowState {
   readonly window: RateWindow;
   readonly remaining: number;
@@ -30,7 +29,6 @@ export interface Verdict {
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-/** What is limited. */
 export interface RateLimit {
   /** Limits of the same name count in the same rows. */
   readonly name: string;

@@ -102,7 +102,6 @@ export function endOf(account: Int64, row: Started, endedAtMs: number, ttl: numb
 
 type Started = Pick<AlertRow, 'alert_id' | 'alert_severity' | 'started_at_ms'>;
 
-/** What is written to the row of a key. */
 export interface KeyState extends Pick<AlertKeyRow, 'alert_id' | 'is_open'> {
   readonly ttl: number | undefined;
 }

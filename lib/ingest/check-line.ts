@@ -9,6 +9,8 @@ import {
   codePoints,
   exceededBound,
   isInt64,
+  isJsonObject,
+  type Members,
   NO_INCIDENT,
   parseJson,
   positionOf,
@@ -25,13 +27,11 @@ export interface Taken<OfKind extends Kind = Kind> {
   readonly validators: Readonly<Partial<Record<LineName, Validator>>>;
 }
 
-/** What the feed takes. */
 export const TAKEN_BY_FEED: Taken<IngestKind> = { kinds: INGEST_KINDS, validators };
 
 const nameOf = ({ kind, retired }: { kind: Kind; retired?: unknown }): LineName =>
   kind === 'host' && retired === true ? 'retired_host' : kind;
 
-/** The schema of a line of this kind. */
 export const schemaOf = (line: { kind: Kind; retired?: unknown }): LineSchema => LINES[nameOf(line)];
 
 /** Whether a line has what only the export of an alert with a key has: its id beside its key. */
@@ -91,10 +91,10 @@ export const problemsOf = (line: unknown, taken: Taken, queued?: string): Proble
   firstProblems(allProblems(line, taken, queued));
 
 function allProblems(line: unknown, { kinds, validators }: Taken, queued?: string): Problem[] {
-  if (typeof line !== 'object' || line === null || Array.isArray(line)) return [plain('itemNotObject')];
+  if (!isJsonObject(line)) return [{ name: 'itemNotObject' }];
   const { kind, retired, TopicArn } = line as { kind?: Kind; retired?: unknown; TopicArn?: unknown };
-  if (isRefusedCall(line)) return [plain('itemOfRefusedCall')];
-  if (kind === undefined && TopicArn !== undefined) return [plain('itemOfSns')];
+  if (isRefusedCall(line)) return [{ name: 'itemOfRefusedCall' }];
+  if (kind === undefined && TopicArn !== undefined) return [{ name: 'itemOfSns' }];
   if (kind === undefined || !kinds.includes(kind))
     return [fieldProblem({ field: 'kind', schema: { enum: kinds }, missing: kind === undefined })];
   const tooLarge = queued === undefined ? undefined : sizeProblem(queued, line);
@@ -106,14 +106,12 @@ function allProblems(line: unknown, { kinds, validators }: Taken, queued?: strin
   const problems = validate(line) ? [] : (validate.errors ?? []).map((error) => schemaProblem(error, fields, line));
   validate.errors = null; // it would keep an error for each short field of a long line in memory
   if (kind === 'app_key') problems.push(...notExactlyOne(line, ['app_key', 'app_key_hash']));
-  if (name === 'alert') problems.push(...alertProblems(line as Members));
+  if (name === 'alert') problems.push(...alertProblems(line));
   if ((kind === 'incident' || kind === 'alert') && (line as { incident_id?: unknown }).incident_id === NO_INCIDENT)
-    problems.push(plain('incidentIdZero'));
-  if (kind === 'work_item') problems.push(...workItemProblems(line as Members));
-  return problems.concat(fieldsProblems(line as Members, fields));
+    problems.push({ name: 'incidentIdZero' });
+  if (kind === 'work_item') problems.push(...workItemProblems(line));
+  return problems.concat(fieldsProblems(line, fields));
 }
-
-type Members = Readonly<Partial<Record<string, unknown>>>;
 
 /** Why names and values of a line cannot be stored. */
 function fieldsProblems(line: Members, fields: Fields): Problem[] {
@@ -164,10 +162,6 @@ function isUndoneDeletion(value: unknown): boolean {
 const isStorableName = (name: string) =>
   name !== '' && name.isWellFormed() && (name.length <= MAX_FIELD_NAME || codePoints(name) <= MAX_FIELD_NAME);
 
-const plain = (name: 'itemNotObject' | 'itemOfRefusedCall' | 'itemOfSns' | 'incidentIdZero'): Problem => ({
-  name,
-  values: undefined,
-});
 const namesInvalid = (field?: string): Problem => ({
   name: 'itemNamesInvalid',
   values: { ...(field !== undefined && { field }), maxLength: MAX_FIELD_NAME },

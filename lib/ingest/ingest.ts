@@ -1,5 +1,6 @@
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
+import { batchesOf } from '../shared/concurrency.ts';
 import { withSignal } from '../table/client.ts';
 import { createAcceptance } from './accounts.ts';
 import { createLastRecords } from './last-records.ts';
@@ -55,7 +56,7 @@ export function createIngestRecords(
       AbortSignal.timeout(Math.max(1, getRemainingTimeInMillis() - STOP_EARLY_MS[what]));
     const deadlines = { writing: endOf('writing'), sending: endOf('sending') };
     const failed: FailedMessage[] = [];
-    for (const records of portionsOf(event.Records)) {
+    for (const records of batchesOf(event.Records, costOf, { maxSize: PORTION.characters })) {
       const messages = records.map(messageOf);
       await apply(messages, deadlines);
       for (const { messageId, receiptHandle, receives, failure } of messages) {
@@ -74,18 +75,4 @@ function delayAfter(receives: number): number {
   return Math.ceil((seconds * (1 + Math.random())) / 2);
 }
 
-function* portionsOf(records: readonly SQSRecord[]): Generator<SQSRecord[]> {
-  let portion: SQSRecord[] = [];
-  let size = 0;
-  for (const record of records) {
-    const cost = record.body.length + PORTION.perLine * record.body.split('\n', MAX_RECORDS).length;
-    if (size + cost > PORTION.characters && portion.length > 0) {
-      yield portion;
-      portion = [];
-      size = 0;
-    }
-    portion.push(record);
-    size += cost;
-  }
-  yield portion;
-}
+const costOf = ({ body }: SQSRecord) => body.length + PORTION.perLine * body.split('\n', MAX_RECORDS).length;

@@ -9,7 +9,6 @@ import { text } from '../shared/json.ts';
 
 const accountId = { type: 'integer', format: 'int64', minimum: 1 } as const;
 
-/** The schema of a whole line. */
 export interface LineSchema {
   readonly type: 'object';
   readonly required: readonly string[];

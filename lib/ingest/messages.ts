@@ -1,7 +1,7 @@
 /** Reads the messages of the ingest queue. */
 import type { SQSRecord } from 'aws-lambda';
 import type { QueueMessage } from '../aws/sqs.ts';
-import { exceededBound, parseJson } from '../shared/json.ts';
+import { exceededBound, isJsonObject, parseJson } from '../shared/json.ts';
 import { MAX_DEPTH, MAX_LINE_BYTES } from './limits.ts';
 import { reasonOf } from './problems.ts';
 import { MAX_RECORDS } from './queues.ts';
@@ -54,8 +54,7 @@ function isObjectOfLines(body: string): boolean {
   if (!body.includes('\n') || exceededBound(body, { levels: MAX_DEPTH })) return false; // to parse deep nesting takes much memory
   try {
     // The text of several objects fails after the first one.
-    const parsed: unknown = JSON.parse(withoutMark({ number: 1, text: body }));
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+    return isJsonObject(JSON.parse(withoutMark({ number: 1, text: body })));
   } catch {
     return false;
   }

@@ -3,7 +3,7 @@ import { ChangeMessageVisibilityBatchCommand } from '@aws-sdk/client-sqs';
 import { optionsOf } from '../aws/http-handler.ts';
 import { createSqsClient, MAX_BATCH, type QueueMessage, sendMessages } from '../aws/sqs.ts';
 import { ApiError } from '../http/errors.ts';
-import { chunksOf, forEach } from '../shared/concurrency.ts';
+import { batchesOf, chunksOf, forEach } from '../shared/concurrency.ts';
 import type { Log } from '../shared/log.ts';
 import { messageOfRefusedCall, type RefusedCall, type Sender } from './refusals.ts';
 
@@ -56,21 +56,10 @@ export const MAX_MESSAGE_BYTES = (1024 - 16) * 1024;
 const RETRY_SECONDS = '1';
 
 /** The bodies of as few messages as hold these lines. */
-export function messagesOf(lines: readonly string[]): string[] {
-  const messages: string[][] = [];
-  let bytes = 0;
-  for (const line of lines) {
-    const size = Buffer.byteLength(line) + 1;
-    const message = messages.at(-1);
-    if (message && message.length < MAX_RECORDS && bytes + size <= MAX_MESSAGE_BYTES) message.push(line);
-    else {
-      messages.push([line]);
-      bytes = 0;
-    }
-    bytes += size;
-  }
-  return messages.map((message) => message.join('\n'));
-}
+export const messagesOf = (lines: readonly string[]): string[] =>
+  batchesOf(lines, (line) => Buffer.byteLength(line) + 1, { maxItems: MAX_RECORDS, maxSize: MAX_MESSAGE_BYTES }).map(
+    (batch) => batch.join('\n'),
+  );
 
 export function connectIngestQueue({ log }: { log: Log }, ingestUrl: string, refusedUrl: string): IngestQueue {
   const client = clientFor(ingestUrl);

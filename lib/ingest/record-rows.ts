@@ -1,5 +1,3 @@
-/** Converts records to rows. */
-
 import { type IngestKind, modelOf, type SentRecord } from '../model/kinds.ts';
 import { type Int64, objectId } from '../shared/json.ts';
 import { type KeyOf, keys, type RowKind } from '../table/keys.ts';
@@ -12,7 +10,6 @@ export interface Found {
   readonly row: Row | undefined;
 }
 
-/** How records are written. */
 export interface WriteOptions {
   readonly found?: Found | undefined;
   /** The setting of the deployment; absent: its default. */

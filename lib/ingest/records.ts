@@ -3,7 +3,7 @@ import type { ItemText } from '../http/item-texts.ts';
 import { AT_MS } from '../model/fields.ts';
 import type { IngestKind, Orders, SentRecord } from '../model/kinds.ts';
 import { type Order, type Origin, orderOf, timeOf } from '../model/order.ts';
-import type { Int64 } from '../shared/json.ts';
+import { type Int64, isJsonObject } from '../shared/json.ts';
 import { parseLine, problemsOf, schemaOf, sentRecordOf, TAKEN_BY_FEED } from './check-line.ts';
 import type { Problem } from './problems.ts';
 
@@ -44,7 +44,7 @@ export function lineOf(
 ): { problems: Problem[] } | { line: string } {
   const { problems, line: given } = parseLine(sent, { value });
   if (problems.length > 0) return { problems };
-  if (!isObject(given)) return { problems: problemsOf(given, TAKEN_BY_FEED) };
+  if (!isJsonObject(given)) return { problems: problemsOf(given, TAKEN_BY_FEED) };
   const account = 'account_id' in given ? '' : `"account_id":${accountId},`;
   const time = 'at_ms' in given ? '' : `"at_ms":${sentMs},`;
   const record: object = { account_id: accountId, at_ms: sentMs, ...given };
@@ -60,9 +60,6 @@ export function lineOf(
   if (ahead) problems.push(ahead);
   return problems.length > 0 ? { problems } : { line };
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The first time of a record that is later than its sender's clock may be. */
 function timeAhead(sent: SentRecord<IngestKind>, sentMs: number, maxAheadMs: number): Problem | undefined {

@@ -44,7 +44,6 @@ export interface Sender {
   readonly signal: AbortSignal;
 }
 
-/** What is refused of a call. */
 export interface RefusedCall {
   /** The path of the operation. */
   readonly from: string;

@@ -1,8 +1,7 @@
 /** Ends open alerts by silence: those of which no record has come for the time that their last record gave. */
 import type { Context } from 'aws-lambda';
 import type { Deps } from '../deps.ts';
-import type { AlertRow } from '../model/alert.ts';
-import { isOpenAlert } from '../model/alert.ts';
+import { type AlertRow, isOpenAlert } from '../model/alert.ts';
 import { sentOf } from '../model/order.ts';
 import { forEach } from '../shared/concurrency.ts';
 import type { Int64 } from '../shared/json.ts';

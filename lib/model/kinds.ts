@@ -28,7 +28,6 @@ const MODELS = {
 export type Kind = keyof typeof MODELS;
 export const KINDS = Object.keys(MODELS) as Kind[];
 
-/** What is declared of a kind. */
 export const modelOf = (kind: Kind): KindModel => MODELS[kind];
 
 /** Kinds that give access to the API: import accepts them, the feed does not. */

@@ -69,7 +69,6 @@ export const latestOf = <Ordered extends { order: Order }>(records: readonly Ord
     undefined,
   );
 
-/** The later of a stored order and a time. */
 export function laterOrder(atMs: number, stored?: Order): Order {
   const order = orderOfTime(atMs);
   return stored && isBefore(order, stored) ? stored : order;

@@ -1,7 +1,7 @@
 /** What the operations of the feed share: they take the items that can be taken, and keep the others in the queue of refused records. */
 
 import type { Deps } from '../deps.ts';
-import { itemTextsOf, refusal } from '../http/errors.ts';
+import { type Catalog, itemTextsOf, refusal } from '../http/errors.ts';
 import type { Call, Operation, Reply } from '../http/operation.ts';
 import { type IngestQueue, type Problem, reasonOf } from '../ingest/index.ts';
 import type { TypeOf } from '../shared/json.ts';
@@ -41,26 +41,16 @@ export const createTakeItems =
       return { data: { accepted } };
     }
     const named = refused.slice(0, TOLD);
+    const namedIn = (catalog?: Catalog) =>
+      named.map(({ index, problems }) => ({ index, reason: reasonOf(problems, catalog) }));
     const more = refused.length - named.length;
+    const reasons = itemTextsOf(list, namedIn());
+    if (more > 0) reasons.push(`and ${more} more`);
+    const texts = refused.values().map(({ item }) => textOf(item));
     // The refused first: nobody sends them again after a success.
-    await ingestQueue.refuse(
-      {
-        from: path,
-        texts: refused.values().map(({ item }) => textOf(item)),
-        bodyBytes,
-        reason: [
-          ...itemTextsOf(
-            list,
-            named.map(({ index, problems }) => ({ index, reason: reasonOf(problems) })),
-          ),
-          ...(more > 0 ? [`and ${more} more`] : []),
-        ].join('; '),
-      },
-      sender,
-    );
+    await ingestQueue.refuse({ from: path, texts, bodyBytes, reason: reasons.join('; ') }, sender);
     metrics.records({ records: 0, late: 0, refused: refused.length, failed: 0 });
-    const catalog = await call.catalog();
-    const told = named.map(({ index, problems }) => ({ index, reason: reasonOf(problems, catalog) }));
+    const told = namedIn(await call.catalog());
     if (accepted === 0) throw refusal('noItemTaken', { list, refused: told, more });
     await ingestQueue.send(lines, sender);
     return { data: { accepted, refused: told, refused_count: refused.length } };

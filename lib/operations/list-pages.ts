@@ -1,16 +1,16 @@
-/** Pages of the lists: their cursors, and rows read in the order of a partition. */
+/** What the lists have in common: their handler with its cursors, time spans, and the search in texts. */
+import type { Deps } from '../deps.ts';
 import { callerOf } from '../http/app-keys.ts';
+import type { CrossCheck, Validator } from '../http/body.ts';
+import { createOperationHandler } from '../http/call.ts';
 import { openCursor, sealCursor } from '../http/cursors.ts';
 import type { FieldError, FieldSchema } from '../http/errors.ts';
-import type { ApiEvent, Caller, Operation } from '../http/operation.ts';
+import type { Call, Caller, Handler, Operation } from '../http/operation.ts';
+import type { Int64 } from '../shared/json.ts';
+import { type Table, withSignal } from '../table/client.ts';
 import { CURSOR_REFUSAL } from './list-schema.ts';
 
 const DAY_S = 86_400;
-
-interface PageRequest {
-  search_after_ctx?: string;
-}
-type CursorOwner = Pick<Caller, 'cursorSecret'>;
 
 /** A page, before its cursor is sealed. */
 export interface Page<Item> {
@@ -19,27 +19,41 @@ export interface Page<Item> {
   next: string | undefined;
 }
 
-/** The cursors of a list. Each continues only the list with the same filters and order. */
-export function cursorsOf({ name, request }: Pick<Operation, 'name' | 'request'>) {
+interface List<Body, Item> {
+  readonly validate: Validator;
+  /** Checks a body that fits its schema, but not its cursor. */
+  readonly check?: (body: Body) => readonly FieldError[];
+  /** Reads a page. @param after `next` of the page before; undefined: the first page */
+  read(table: Table, account: Int64, body: Body, after: string | undefined): Promise<Page<Item>>;
+}
+
+/** The handler of a list. Its cursors are of the account, and each continues only the list with the same filters and order. */
+export function createListHandler<Body extends { search_after_ctx?: string }, Item>(
+  operation: Operation,
+  { validate, check = () => [], read }: List<Body, Item>,
+  deps: Deps,
+): Handler {
+  const { name, request } = operation;
   const filters = Object.keys(request.properties).filter((field) => !['limit', 'search_after_ctx'].includes(field));
   const purposeOf = (body: object) =>
     `${name}-cursor-1 ${JSON.stringify(filters.map((field) => (body as Record<string, unknown>)[field]))}`;
   /** The place after which the page begins; undefined for the first page, or for a cursor of another account or list. */
-  const placeBefore = (body: PageRequest, owner: CursorOwner): string | undefined =>
+  const placeBefore = (body: Body, owner: Caller): string | undefined =>
     body.search_after_ctx ? openCursor(owner, purposeOf(body), body.search_after_ctx) : undefined;
-  return {
-    placeBefore,
-    /** For cross-checks: the error of a cursor that was not issued to the account for this list. */
-    cursorErrors: (body: PageRequest, event: ApiEvent): readonly FieldError[] =>
-      body.search_after_ctx && placeBefore(body, callerOf(event)) === undefined
-        ? CURSOR_REFUSAL.explanation.values.fieldErrors
-        : [],
-    dataOf: <Item>({ items, next }: Page<Item>, body: PageRequest, owner: CursorOwner) => ({
-      items,
-      has_next_page: next !== undefined,
-      ...(next !== undefined && { search_after_ctx: sealCursor(owner, purposeOf(body), next) }),
-    }),
+
+  const crossCheck: CrossCheck<Body> = (body, offending, event) => {
+    if (offending.size > 0) return [];
+    const errors = check(body);
+    const isForeign = body.search_after_ctx && placeBefore(body, callerOf(event)) === undefined;
+    return errors.length === 0 && isForeign ? CURSOR_REFUSAL.values.fieldErrors : errors;
   };
+  async function operate({ body, caller, signal }: Call<Body>) {
+    const after = placeBefore(body, caller);
+    const { items, next } = await read(withSignal(deps.table, signal), caller.accountId, body, after);
+    const search_after_ctx = next === undefined ? undefined : sealCursor(caller, purposeOf(body), next);
+    return { data: { items, has_next_page: next !== undefined, search_after_ctx } };
+  }
+  return createOperationHandler(operation, { validate, crossCheck, operate }, deps);
 }
 
 interface SpanRequest {

@@ -1,8 +1,8 @@
 /** What the schemas of the lists have in common. */
+import { fieldRefusal } from '../http/operation.ts';
 import { UNIX_SECONDS } from '../model/fields.ts';
 import { flag } from '../shared/json.ts';
 
-/** The usage plan's throttle of a list. */
 export const LIST_THROTTLE = { rate: 10, burst: 20 } as const;
 
 /** The fields of a request that choose a page. */
@@ -37,25 +37,11 @@ export const spanFields = (begun: string, span: string) =>
     end_time: { ...UNIX_SECONDS, description: `${begun} before then: Unix time in seconds, ${span}` },
   }) as const;
 
-/** Refusals of a time span. */
 export const SPAN_REFUSALS = [
-  {
-    summary: 'A start without an end',
-    explanation: {
-      name: 'invalidFields',
-      values: { fieldErrors: [{ field: 'end_time', schema: UNIX_SECONDS, missing: true }] },
-    },
-  },
-  {
-    summary: 'An end without a start',
-    explanation: {
-      name: 'invalidFields',
-      values: { fieldErrors: [{ field: 'start_time', schema: UNIX_SECONDS, missing: true }] },
-    },
-  },
+  fieldRefusal('A start without an end', { field: 'end_time', schema: UNIX_SECONDS, missing: true }),
+  fieldRefusal('An end without a start', { field: 'start_time', schema: UNIX_SECONDS, missing: true }),
 ] as const;
 
-/** The schema of a page. */
 export const pageOf = <const Title extends string, const Item>(title: Title, item: Item, items: string) =>
   ({
     title,
@@ -69,11 +55,10 @@ export const pageOf = <const Title extends string, const Item>(title: Title, ite
     additionalProperties: false,
   }) as const;
 
-const cursor = { field: 'search_after_ctx', schema: { type: 'string', format: 'filtered-cursor' } } as const;
-export const CURSOR_REFUSAL = {
-  summary: 'The cursor is of another account or of other filters',
-  explanation: { name: 'invalidFields', values: { fieldErrors: [cursor] } },
-} as const;
+export const CURSOR_REFUSAL = fieldRefusal('The cursor is of another account or of other filters', {
+  field: 'search_after_ctx',
+  schema: { type: 'string', format: 'filtered-cursor' },
+});
 
 // Parts of `unsupported`.
 export const PAGE_NUMBER = { p: { harmless: [0, 1], instead: 'search_after_ctx' } } as const;

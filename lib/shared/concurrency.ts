@@ -43,23 +43,23 @@ export async function allInOrder<const Promises extends readonly unknown[]>(prom
 export const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size));
 
-/** Splits items into batches within the limits of a call. An item that is too large by itself gets a batch of its own. */
+/** Splits items into batches of at most so many items and so much in size. An item that is too large by itself gets a batch of its own. */
 export function batchesOf<Item>(
   items: readonly Item[],
   sizeOf: (item: Item) => number,
-  { maxItems, maxBytes }: { maxItems: number; maxBytes: number },
+  { maxItems = Number.POSITIVE_INFINITY, maxSize }: { maxItems?: number; maxSize: number },
 ): Item[][] {
   const batches: Item[][] = [];
-  let bytes = 0;
+  let batchSize = 0;
   for (const item of items) {
     const size = sizeOf(item);
     const batch = batches.at(-1);
-    if (batch && batch.length < maxItems && bytes + size <= maxBytes) batch.push(item);
+    if (batch && batch.length < maxItems && batchSize + size <= maxSize) batch.push(item);
     else {
       batches.push([item]);
-      bytes = 0;
+      batchSize = 0;
     }
-    bytes += size;
+    batchSize += size;
   }
   return batches;
 }
@@ -163,11 +163,7 @@ export const THROTTLING: Backoff = { baseMs: 25, maxMs: 400 };
  * @param attempt the number of attempts so far, from 1
  * @throws AbortError when the signal ends it
  */
-export async function backoff(
-  attempt: number,
-  { baseMs, maxMs }: Backoff = CONFLICT,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function backoff(attempt: number, { baseMs, maxMs }: Backoff, signal?: AbortSignal): Promise<void> {
   const boundMs = Math.min(maxMs, baseMs * 2 ** Math.min(attempt, 20));
   await sleep(boundMs * Math.random(), undefined, signal ? { signal } : {});
 }

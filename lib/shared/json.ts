@@ -88,6 +88,13 @@ const SPECIAL = /__proto__|constructor|\\u00[5-7]|[:,[]\s*-0/;
 export const isPlainJson = (text: string) =>
   /^\s*[{[]/.test(text) && !SPECIAL.test(text) && !mayHaveRoundedNumber(text);
 
+/** The members of an object of JSON. */
+export type Members = Readonly<Partial<Record<string, unknown>>>;
+
+/** Whether a value of JSON is an object, and no array. */
+export const isJsonObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 // What walks JSON compares numbers: several times as fast as texts of one character.
 
 /** Characters of JSON as UTF-16 code units. */

@@ -65,17 +65,10 @@ export function set(attributes: object, initial: object = {}): Expression {
     else sets.push(is(name, value));
   for (const [name, value] of Object.entries(initial))
     if (value !== undefined) sets.push(expression`${attribute(name)} = if_not_exists(${attribute(name)}, ${value})`);
-  return updateOf(sets, removed);
-}
-
-/** Update: makes these assignments and removes these attributes. */
-function updateOf(sets: readonly Expression[], removed: readonly Expression[]): Expression {
-  const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')];
-  return joined(
-    '',
-    clauses.filter(({ values }) => values.length > 0),
-    ' ',
+  const clauses = [joined('SET ', sets, ', '), joined('REMOVE ', removed, ', ')].filter(
+    ({ values }) => values.length > 0,
   );
+  return joined('', clauses, ' ');
 }
 
 export const projection = (names: readonly string[]) => joined('', names.map(attribute), ', ');

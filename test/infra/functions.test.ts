@@ -5,10 +5,10 @@ import { MIN_RESERVED, reservedExecutions, totalReserved } from '../../infra/fun
 import { type FunctionName, GRANTS } from '../../infra/grants.ts';
 import { allowedMethods, type ListedOperation, operations } from '../../lib/operations/index.ts';
 import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
-import { TIME_LIMITS } from '../../lib/shared/settings.ts';
+import { SETTINGS, TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, propertiesOf, readable } from './stack.ts';
-import type { Variant } from './templates.ts';
+import { VARIANTS, type Variant } from './templates.ts';
 
 const [INGEST_URL, REFUSED_URL] = ['FeedQueue', 'FeedRefused'];
 const RELAY = {
@@ -43,36 +43,21 @@ it('the description of a function, the summary of an operation, has at least 16 
   expect(descriptions.filter(([, text]) => !/^\w.{15}/.test(text))).toEqual([]);
 });
 
-/** The variables of the default settings. */
-const DEFAULTS = {
-  MAX_BODY_BYTES: '262144',
-  FEED_ITEMS_PER_3_SECONDS: '20000',
-  FEED_ITEMS_PER_MINUTE: '60000',
-  ENDED_ALERT_DAYS: '400',
-  ALERT_SILENCE_SECONDS: '86400',
-  WRITES_FROZEN: 'false',
-  SERVICEMAP_ENABLED: 'true',
-};
-const CHANGED = {
-  MAX_BODY_BYTES: '2048',
-  FEED_ITEMS_PER_3_SECONDS: '5',
-  FEED_ITEMS_PER_MINUTE: '6',
-  ENDED_ALERT_DAYS: '31',
-  ALERT_SILENCE_SECONDS: '0',
-  WRITES_FROZEN: 'true',
-  SERVICEMAP_ENABLED: 'false',
-};
+/** The variables of the settings: those of the context, or else the defaults. */
+const settingsIn = (context: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(SETTINGS).map(([name, { env, default: value }]) => [env, context[name] ?? String(value)]),
+  );
 
-it.each<[variant: Variant | undefined, tableName: string, settings: typeof DEFAULTS, days: number]>([
-  [undefined, 'Table', DEFAULTS, 30],
-  ['changed', 'Table', CHANGED, 90],
-  ['adopting', 'Old-Table-1', DEFAULTS, 30],
-  ['standby', 'Old-Table-1', DEFAULTS, 30],
-])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, settings, days) => {
+it.each<[variant: Variant | undefined, tableName: string, days: number]>([
+  [undefined, 'Table', 30],
+  ['changed', 'Table', 90],
+  ['adopting', 'Old-Table-1', 30],
+  ['standby', 'Old-Table-1', 30],
+])('a function has these properties and no others, and a log: %s', (variant, TABLE_NAME, days) => {
   const template = deployed(variant);
   const METRICS_NAMESPACE = 'IncidentMonitoringRum/Service';
-  const STANDBY = String(variant === 'standby');
-  const ofTable = { TABLE_NAME, ...settings, STANDBY, REGION_DIGIT: variant === 'standby' ? '2' : '0' };
+  const ofTable = { TABLE_NAME, ...settingsIn(variant ? VARIANTS[variant] : {}) };
   const expected = FUNCTIONS.map(([name, Timeout, MemorySize, share, variables]) => [
     name,
     {
@@ -92,7 +77,7 @@ it.each<[variant: Variant | undefined, tableName: string, settings: typeof DEFAU
           METRICS_NAMESPACE,
           ...(GRANTS[name].length > 0 && ofTable),
           ...variables,
-          ...(variables && 'STANDBY' in variables && { STANDBY }),
+          ...(variables && 'STANDBY' in variables && { STANDBY: String(variant === 'standby') }),
         },
       },
     },

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { THROTTLE } from '../../lib/http/operation.ts';
 import { type ListedOperation, operations } from '../../lib/operations/index.ts';
 import { chunksOf } from '../../lib/shared/concurrency.ts';
-import { synthesize } from '../../packages/local/synthesize.ts';
 import { functionsOf } from '../../packages/local/template.ts';
 import { deployed, idOfFunction, only, propertiesOf } from './stack.ts';
 import { TOPIC, type Variant } from './templates.ts';
@@ -222,15 +221,10 @@ describe('the alarms', () => {
   });
 
   it('tell that a replica is late; the dashboard shows it', () => {
-    const replicaRegions = 'eu-central-1,us-east-1';
-    const env = { account: '123456789012', region: 'eu-west-1' };
-    const replicated = synthesize({ replicaRegions, regionDigit: '1' }, { env });
-    const [late] = Object.entries(propertiesOf('CloudWatch::Alarm', replicated)).flatMap(([id, alarm]) =>
-      id === 'WatchReplicationLate' ? [conditionOf(alarm)] : [],
-    );
+    const late = conditionOf(alarmsOf('replicated').ReplicationLate);
     const latencies = ['eu-central-1', 'us-east-1'].map((region) => `Average ReplicationLatency ${region} Table`);
     expect(late).toBe(`MAX([${latencies.join(', ')}]) >= 60000, 5 of 5 × 60 s`);
-    const { DashboardBody } = only('CloudWatch::Dashboard', replicated).Properties;
+    const { DashboardBody } = only('CloudWatch::Dashboard', deployed('replicated')).Properties;
     expect(DashboardBody).toContain('"AWS/DynamoDB","ReplicationLatency","ReceivingRegion","us-east-1","TableName"');
   });
 

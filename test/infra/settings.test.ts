@@ -21,7 +21,8 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
   ['stageName', ['v'.repeat(128)], 'v 1', 'v'.repeat(129)],
   ['apiGatewayAccount', ['true', 'false'], 'no'],
   // The entry of a larger merge does not fit into a row.
-  ['maxBodyBytes', ['1024', '393216'], '1e6', '1023', '393217'],
+  ['maxBodyBytes', ['1024', '393216'], '2e3', '1023', '393217', 'x2048', '2048x', '2048.0', '-2048'],
+  ['serviceMapEnabled', ['true', 'false'], 'TRUE', '1'],
   ['feedItemsPer3Seconds', ['1', '1000000'], '0', '1000001'],
   ['feedItemsPerMinute', ['1', '20000000'], '0', '20000001'],
   ['endedAlertDays', ['30', '3650'], '29', '3651'],
@@ -62,12 +63,6 @@ it.each<[name: string, right: string[], ...wrong: string[]]>([
     expect(() => read({ ...other, [name]: value })).toThrow(
       new RegExp(`^Context ${name} must be [\\w ].{5,}, not "${RegExp.escape(value)}"\\.$`),
     );
-});
-
-it('lists and tags are separated by commas', () => {
-  const feedAccounts = ['111122223333', '444455556666'];
-  const tags = { team: 'edge', cost: '' };
-  expect(read({ feedAccounts: String(feedAccounts), tags: 'team=edge,cost=' })).toMatchObject({ feedAccounts, tags });
 });
 
 it('a stage has the settings of its own block, which -c overrides and an empty value unsets', () => {

@@ -15,7 +15,7 @@ import { resourcesOf } from '../../packages/local/template.ts';
 import released from './released.json' with { type: 'json' };
 import { releasedOf } from './released.ts';
 import { deployed } from './stack.ts';
-import { OLD_STREAM, TOPIC, VAULT } from './templates.ts';
+import { ENV, OLD_STREAM, TOPIC, VAULT } from './templates.ts';
 
 function stackOf(context: Record<string, string> = {}, env = {}) {
   const outdir = mkdtempSync(join(tmpdir(), 'synthesis-'));
@@ -28,12 +28,10 @@ function stackOf(context: Record<string, string> = {}, env = {}) {
   return { app, outdir, stack: new ServiceStack(app, 'Preview', { env }) };
 }
 
-const HERE = { account: '123456789012', region: 'eu-west-1' };
-
 it.each([
   ['without credentials', {}],
   // As `cdk deploy` synthesizes it.
-  ['with those of an account and a region', HERE],
+  ['with those of an account and a region', ENV],
 ])(
   "cdk-nag's AwsSolutions rules find nothing but the wildcard permission that this test adds to a function: %s",
   (_what, env) => {
@@ -110,8 +108,8 @@ it('an update of the last release changes no type, and replaces what keeps somet
 it('a table to adopt is refused if it is in another account or region, as far as synthesis knows them', () => {
   const adopt = (env: object) => () => stackOf({ adoptTable: OLD_STREAM }, env);
   for (const elsewhere of [{ region: 'eu-central-1' }, { account: '210987654321' }])
-    expect(adopt({ ...HERE, ...elsewhere })).toThrow('names a table of account 123456789012 in eu-west-1');
-  for (const env of [HERE, {}]) expect(adopt(env)).not.toThrow();
+    expect(adopt({ ...ENV, ...elsewhere })).toThrow('names a table of account 123456789012 in eu-west-1');
+  for (const env of [ENV, {}]) expect(adopt(env)).not.toThrow();
 });
 
 /** What synthesis prints. */

@@ -11,10 +11,12 @@ export const DOMAIN = {
   domainName: 'api.example.com',
   certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/c',
 };
+/** Account and region of a stack with replicas, which must be known. */
+export const ENV = { account: '123456789012', region: 'eu-west-1' };
 export const WEB_ACL = 'arn:aws:wafv2:eu-west-1:123456789012:regional/webacl/a/b';
 
 /** The context of each template, besides the one with all defaults. */
-const VARIANTS = {
+export const VARIANTS = {
   changed: {
     stageName: 'v2',
     apiGatewayAccount: 'false',
@@ -42,7 +44,8 @@ const VARIANTS = {
   },
   adopting: { adoptTable: OLD_STREAM, pageTo: TOPIC },
   standby: { adoptTable: OLD_STREAM, standby: 'true', regionDigit: '2', pageTo: TOPIC },
-  ephemeral: { stackName: 'Preview', ephemeral: 'true', tags: 'team=edge,cost=42' },
+  replicated: { replicaRegions: 'eu-central-1,us-east-1', regionDigit: '1', tags: 'team=edge' },
+  ephemeral: { stackName: 'Preview', ephemeral: 'true', tags: 'team=edge,cost=' },
 };
 export type Variant = keyof typeof VARIANTS;
 
@@ -54,6 +57,9 @@ declare module 'vitest' {
 
 export default function setup({ provide }: TestProject): void {
   provide('template', synthesize());
-  const variants = Object.entries(VARIANTS).map(([name, context]) => [name, synthesize(context)]);
+  const variants = Object.entries(VARIANTS).map(([name, context]) => [
+    name,
+    synthesize(context, name === 'replicated' ? { env: ENV } : {}),
+  ]);
   provide('variants', Object.fromEntries(variants));
 }

@@ -1,6 +1,5 @@
-import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
-
-type Bound = number | string | bigint | undefined;
+import { type Catalog, itemTextsOf } from '../errors.ts';
+import { type Bound, type FieldWords, fieldMessage } from './field.ts';
 
 function range(min: Bound, max: Bound, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} bis ${max}${unit}`;
@@ -11,71 +10,47 @@ function range(min: Bound, max: Bound, unit = ''): string {
 const texts = (count: number, length: number) =>
   `ein Objekt mit höchstens ${count} Zeichenketten von jeweils höchstens ${length} Zeichen und Namen mit 1 bis 128 Zeichen`;
 
-const FORMATS: Readonly<Record<string, string>> = {
-  objectid: 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern',
-  'filtered-cursor':
-    'ein search_after_ctx, den dieser Dienst diesem Konto für dieselbe Liste geliefert hat (für die erste Seite weglassen)',
-  cursor: 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)',
-  'date-time': 'eine Zeit nach RFC 3339',
-  'http-url': 'eine URL mit http oder https und höchstens 2048 Zeichen',
-  labels: texts(64, 1024),
-  annotations: texts(32, 2048),
-  scalars: 'ein Objekt mit Zeichenketten, Zahlen und Wahrheitswerten',
-  'undone-deletion':
-    'ein Objekt mit version (int64), at_ms (Unix-Millisekunden) und, falls bekannt, by (Zeichenkette mit höchstens 256 Zeichen)',
+const WORDS: FieldWords = {
+  formats: {
+    objectid: 'eine ObjectID: eine Zeichenkette aus 24 hexadezimalen Ziffern',
+    'filtered-cursor':
+      'ein search_after_ctx, den dieser Dienst diesem Konto für dieselbe Liste geliefert hat (für die erste Seite weglassen)',
+    cursor: 'ein next_cursor, den dieser Dienst diesem Konto geliefert hat (für die erste Seite weglassen)',
+    'date-time': 'eine Zeit nach RFC 3339',
+    'http-url': 'eine URL mit http oder https und höchstens 2048 Zeichen',
+    labels: texts(64, 1024),
+    annotations: texts(32, 2048),
+    scalars: 'ein Objekt mit Zeichenketten, Zahlen und Wahrheitswerten',
+    'undone-deletion':
+      'ein Objekt mit version (int64), at_ms (Unix-Millisekunden) und, falls bekannt, by (Zeichenkette mit höchstens 256 Zeichen)',
+  },
+  types: { boolean: 'true oder false', object: 'ein JSON-Objekt', any: 'ein JSON-Wert' },
+  oneOf: (values) => `einer der Werte ${values.join(', ')}`,
+  named: (bound, field) => `${bound} (${field})`,
+  integer(min, max) {
+    const bounds = range(min, max);
+    return bounds ? `eine ganze Zahl von ${bounds}` : 'eine ganze Zahl';
+  },
+  int64: (min) => `eine ganze Zahl im Bereich int64${min === undefined ? '' : `, mindestens ${min}`}`,
+  string(min, max) {
+    const bounds = range(min, max, ' Zeichen');
+    return bounds ? `eine Zeichenkette mit ${bounds}` : 'eine Zeichenkette';
+  },
+  array(min, max, item) {
+    const bounds = range(min, max, (max ?? min) === 1 ? ' Element' : ' Elementen');
+    return `ein Array${bounds && ` mit ${bounds}`}, als Element jeweils ${item}`;
+  },
+  wellFormed: ' in wohlgeformtem Unicode',
+  otherUnit: {
+    seconds: (given) => `, in Millisekunden, nicht in Sekunden wie ${given}`,
+    milliseconds: (given) => `, in Sekunden, nicht in Millisekunden wie ${given}`,
+  },
+  missing: (field, wanted) => `${field} fehlt: erwartet wird ${wanted}`,
+  invalid: (name, more, wanted) =>
+    `${name}${more ? ` (und ${more} weitere)` : ''} ist ungültig: erwartet wird ${wanted}`,
+  unsupported: (field, instead) =>
+    `${field} gibt es hier nicht: ${instead ? `stattdessen ${instead} verwenden` : 'weglassen'}`,
 };
-
-function expected({ type, format = '', enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
-  if (values) return `einer der Werte ${values.join(', ')}`;
-  const known = FORMATS[format];
-  if (known !== undefined) return known;
-  switch (type) {
-    case 'boolean':
-      return 'true oder false';
-    case 'object':
-      return 'ein JSON-Objekt';
-    case 'integer': {
-      const max = schema['x-maximum'] ?? maximum;
-      if (format === 'int64' && max === undefined)
-        return `eine ganze Zahl im Bereich int64${minimum === undefined ? '' : `, mindestens ${minimum}`}`;
-      const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
-      const bounds = range(
-        minimumField === undefined ? min : `${min} (${minimumField})`,
-        maximumField === undefined ? max : `${max} (${maximumField})`,
-      );
-      return bounds ? `eine ganze Zahl von ${bounds}` : 'eine ganze Zahl';
-    }
-    case 'string': {
-      const bounds = range(schema.minLength, schema.maxLength, ' Zeichen');
-      return bounds ? `eine Zeichenkette mit ${bounds}` : 'eine Zeichenkette';
-    }
-    case 'array': {
-      const { minItems: min, maxItems: max } = schema;
-      const bounds = range(min, max, (max ?? min) === 1 ? ' Element' : ' Elementen');
-      return `ein Array${bounds && ` mit ${bounds}`}, als Element jeweils ${expected(items)}`;
-    }
-    default:
-      return 'ein JSON-Wert';
-  }
-}
-
-const UNITS = {
-  seconds: (given: string) => `in Millisekunden, nicht in Sekunden wie ${given}`,
-  milliseconds: (given: string) => `in Sekunden, nicht in Millisekunden wie ${given}`,
-} as const;
-
-function fieldError(error: FieldError): string {
-  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
-  if (unsupported)
-    return `${field} gibt es hier nicht: ${unsupported.instead ? `stattdessen ${unsupported.instead} verwenden` : 'weglassen'}`;
-  const unit = wrongUnit ? `, ${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
-  const wanted = `${expected(schema)}${illFormed ? ' in wohlgeformtem Unicode' : ''}${unit}`;
-  if (missing) return `${field} fehlt: erwartet wird ${wanted}`;
-  if (item === undefined) return `${field} ist ungültig: erwartet wird ${wanted}`;
-  const more = moreItems ? ` (und ${moreItems} weitere)` : '';
-  return `${field}[${item}]${more} ist ungültig: erwartet wird ${wanted}`;
-}
 
 const NOUNS = { incident: 'Incident', alert: 'Alert', member: 'Mitglied' } as const;
 
@@ -109,7 +84,7 @@ export const catalog: Catalog = {
       'Eine Abhängigkeit ist nicht verfügbar. Bitte nach der Zeit im Header Retry-After erneut versuchen.',
   },
   explain: {
-    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map((error) => fieldMessage(error, WORDS)).join('; ')}.`,
     malformedBody: ({ line, column }) =>
       `Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: Fehler in Zeile ${line}, Spalte ${column}.`,
     bodyNotUtf8: () => 'Der Inhalt der Anfrage muss gültiges JSON in UTF-8 sein: er ist kein UTF-8.',

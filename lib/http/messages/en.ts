@@ -1,82 +1,57 @@
-import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
+import { type Catalog, itemTextsOf } from '../errors.ts';
+import { type Bound, type FieldWords, fieldMessage } from './field.ts';
 
-function range(min: number | string | bigint | undefined, max: number | string | undefined, unit = ''): string {
+function range(min: Bound, max: Bound, unit = ''): string {
   if (min !== undefined && max !== undefined) return `${min} to ${max}${unit}`;
   if (min !== undefined) return `at least ${min}${unit}`;
   return max !== undefined ? `at most ${max}${unit}` : '';
 }
 
-const plural = (count: number | undefined, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
+const plural = (count: Bound, noun: string) => ` ${noun}${count === 1 ? '' : 's'}`;
 
 const texts = (count: number, length: number) =>
   `an object of at most ${count} strings of at most ${length} characters each, with names of 1 to 128 characters`;
 
-const FORMATS: Readonly<Record<string, string>> = {
-  objectid: 'an ObjectID: a string of 24 hexadecimal digits',
-  'filtered-cursor':
-    'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)',
-  cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
-  'date-time': 'a time of RFC 3339',
-  'http-url': 'an http or https URL of at most 2048 characters',
-  labels: texts(64, 1024),
-  annotations: texts(32, 2048),
-  scalars: 'an object of strings, numbers and booleans',
-  'undone-deletion':
-    'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
+const WORDS: FieldWords = {
+  formats: {
+    objectid: 'an ObjectID: a string of 24 hexadecimal digits',
+    'filtered-cursor':
+      'a search_after_ctx that this service returned to this account for the same list (leave it out for the first page)',
+    cursor: 'a next_cursor that this service returned to this account (leave it out for the first page)',
+    'date-time': 'a time of RFC 3339',
+    'http-url': 'an http or https URL of at most 2048 characters',
+    labels: texts(64, 1024),
+    annotations: texts(32, 2048),
+    scalars: 'an object of strings, numbers and booleans',
+    'undone-deletion':
+      'an object with version (int64), at_ms (Unix milliseconds) and, if known, by (string of at most 256 characters)',
+  },
+  types: { boolean: 'true or false', object: 'a JSON object', any: 'a JSON value' },
+  oneOf: (values) => `one of ${values.join(', ')}`,
+  named: (bound, field) => `${bound} (${field})`,
+  integer(min, max) {
+    const bounds = range(min, max);
+    if (!bounds) return 'an integer';
+    return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
+  },
+  int64: (min) => `an integer in the int64 range${min === undefined ? '' : `, at least ${min}`}`,
+  string(min, max) {
+    const bounds = range(min, max, plural(max ?? min, 'character'));
+    return bounds ? `a string of ${bounds}` : 'a string';
+  },
+  array(min, max, item) {
+    const bounds = range(min, max, plural(max ?? min, 'item'));
+    return `an array${bounds && ` of ${bounds}`}, each ${item}`;
+  },
+  wellFormed: ', in well-formed Unicode',
+  otherUnit: {
+    seconds: (given) => `: it is in milliseconds, and ${given} is in seconds`,
+    milliseconds: (given) => `: it is in seconds, and ${given} is in milliseconds`,
+  },
+  missing: (field, wanted) => `${field} is required and must be ${wanted}`,
+  invalid: (name, more, wanted) => `${name}${more ? ` (and ${more} more)` : ''} must be ${wanted}`,
+  unsupported: (field, instead) => `${field} is not supported here: ${instead ? `use ${instead}` : 'leave it out'}`,
 };
-
-function expected({ type, format = '', enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
-  if (values) return `one of ${values.join(', ')}`;
-  const known = FORMATS[format];
-  if (known !== undefined) return known;
-  switch (type) {
-    case 'boolean':
-      return 'true or false';
-    case 'object':
-      return 'a JSON object';
-    case 'integer': {
-      const max = schema['x-maximum'] ?? maximum;
-      if (format === 'int64' && max === undefined)
-        return `an integer in the int64 range${minimum === undefined ? '' : `, at least ${minimum}`}`;
-      const min = minimum ?? (format === 'int64' ? -(2n ** 63n) : undefined);
-      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
-      const bounds = range(
-        minimumField === undefined ? min : `${min} (${minimumField})`,
-        maximumField === undefined ? max : `${max} (${maximumField})`,
-      );
-      if (!bounds) return 'an integer';
-      return `an integer ${min !== undefined && max !== undefined ? 'from' : 'of'} ${bounds}`;
-    }
-    case 'string': {
-      const { minLength: min, maxLength: max } = schema;
-      const bounds = range(min, max, plural(max ?? min, 'character'));
-      return bounds ? `a string of ${bounds}` : 'a string';
-    }
-    case 'array': {
-      const { minItems: min, maxItems: max } = schema;
-      const bounds = range(min, max, plural(max ?? min, 'item'));
-      return `an array${bounds && ` of ${bounds}`}, each ${expected(items)}`;
-    }
-    default:
-      return 'a JSON value';
-  }
-}
-
-const OTHER_UNIT = { seconds: 'milliseconds', milliseconds: 'seconds' } as const;
-
-function fieldError(error: FieldError): string {
-  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
-  if (unsupported)
-    return `${field} is not supported here: ${unsupported.instead ? `use ${unsupported.instead}` : 'leave it out'}`;
-  const unit = wrongUnit
-    ? `: it is in ${OTHER_UNIT[wrongUnit.unit]}, and ${wrongUnit.given} is in ${wrongUnit.unit}`
-    : '';
-  const wanted = `${expected(schema)}${illFormed ? ', in well-formed Unicode' : ''}${unit}`;
-  if (missing) return `${field} is required and must be ${wanted}`;
-  if (item === undefined) return `${field} must be ${wanted}`;
-  const more = moreItems ? ` (and ${moreItems} more)` : '';
-  return `${field}[${item}]${more} must be ${wanted}`;
-}
 
 const subject = (field: string | undefined) => (field === undefined ? '' : `${field} `);
 
@@ -105,7 +80,7 @@ export const catalog: Catalog = {
     ServiceUnavailable: 'A dependency is unavailable. Try again after the time in the Retry-After header.',
   },
   explain: {
-    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('; ')}.`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map((error) => fieldMessage(error, WORDS)).join('; ')}.`,
     malformedBody: ({ line, column }) =>
       `The request body must be valid JSON in UTF-8: it has a syntax error at line ${line}, column ${column}.`,
     bodyNotUtf8: () => 'The request body must be valid JSON in UTF-8: it is not UTF-8.',

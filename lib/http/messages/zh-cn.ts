@@ -1,6 +1,5 @@
-import { type Catalog, type FieldError, type FieldSchema, itemTextsOf } from '../errors.ts';
-
-type Bound = number | string | undefined;
+import { type Catalog, itemTextsOf } from '../errors.ts';
+import { type Bound, type FieldWords, fieldMessage } from './field.ts';
 
 function range(min: Bound, max: Bound): string {
   if (min !== undefined && max !== undefined) return `${min} 到 ${max} `;
@@ -8,78 +7,50 @@ function range(min: Bound, max: Bound): string {
   return max !== undefined ? `至多 ${max} ` : '';
 }
 
-function integer(min: Bound, max: Bound): string {
-  if (min !== undefined && max !== undefined) return `${min} 到 ${max} 之间的整数`;
-  if (min !== undefined) return `不小于 ${min} 的整数`;
-  return max !== undefined ? `不大于 ${max} 的整数` : '整数';
-}
-
 const texts = (count: number, length: number) =>
   `至多含 ${count} 个字符串的对象，每个字符串至多 ${length} 个字符，名称为 1 到 128 个字符`;
 
-const FORMATS: Readonly<Record<string, string>> = {
-  objectid: 'ObjectID，即 24 位十六进制字符串',
-  'filtered-cursor': '本服务针对同一列表返回给该账户的 search_after_ctx（查询第一页时请省略）',
-  cursor: '本服务返回给该账户的 next_cursor（查询第一页时请省略）',
-  'date-time': 'RFC 3339 格式的时间',
-  'http-url': '至多 2048 个字符的 http 或 https URL',
-  labels: texts(64, 1024),
-  annotations: texts(32, 2048),
-  scalars: '由字符串、数字和布尔值组成的对象',
-  'undone-deletion': '包含 version（int64）、at_ms（Unix 毫秒）以及可选的 by（至多 256 个字符的字符串）的对象',
-};
-
-function expected({ type, format = '', enum: values, minimum, maximum, items = {}, ...schema }: FieldSchema): string {
-  if (values) return `以下值之一：${values.join('、')}`;
-  const known = FORMATS[format];
-  if (known !== undefined) return known;
-  switch (type) {
-    case 'boolean':
-      return 'true 或 false';
-    case 'object':
-      return 'JSON 对象';
-    case 'integer': {
-      const { 'x-minimum-field': minimumField, 'x-maximum-field': maximumField } = schema;
-      const exact = schema['x-maximum'] ?? maximum;
-      const max = maximumField === undefined ? exact : `${exact}（${maximumField}）`;
-      const min = minimumField === undefined ? minimum : `${minimum}（${minimumField}）`;
-      if (format !== 'int64') return integer(min, max);
-      if (max !== undefined) return `${min ?? -(2n ** 63n)} 到 ${max} 之间的整数`;
-      return `int64 范围内${minimum === undefined ? '' : `且不小于 ${minimum} `}的整数`;
-    }
-    case 'string': {
-      const bounds = range(schema.minLength, schema.maxLength);
-      return bounds ? `${bounds}个字符的字符串` : '字符串';
-    }
-    case 'array': {
-      const bounds = range(schema.minItems, schema.maxItems);
-      return `${bounds && `含${bounds.replace(/^(?=\d)/, ' ')}项的`}数组，每一项${mustBe(items)}`;
-    }
-    default:
-      return 'JSON 值';
-  }
-}
-
 /** Puts a space between a Chinese character and a letter or digit, and nowhere else. */
-const mustBe = (schema: FieldSchema) =>
-  `必须是${expected(schema)
-    .replace(/^(?=[\w-])/, ' ')
-    .replace('） ', '）')}`;
+const mustBe = (wanted: string) => `必须是${wanted.replace(/^(?=[\w-])/, ' ').replace('） ', '）')}`;
 
-const UNITS = {
-  seconds: (given: string) => `单位为毫秒，而 ${given} 的单位是秒`,
-  milliseconds: (given: string) => `单位为秒，而 ${given} 的单位是毫秒`,
-} as const;
-
-function fieldError(error: FieldError): string {
-  const { field, schema, missing, illFormed, item, moreItems, wrongUnit, unsupported } = error;
-  if (unsupported) return `此处不支持 ${field}，请${unsupported.instead ? `改用 ${unsupported.instead}` : '省略'}`;
-  const unit = wrongUnit ? `，${UNITS[wrongUnit.unit](wrongUnit.given)}` : '';
-  const wanted = `${mustBe(schema)}${illFormed ? '，且为格式正确的 Unicode' : ''}${unit}`;
-  if (missing) return `${field} 为必填项，${wanted}`;
-  if (item === undefined) return `${field} ${wanted}`;
-  return `${field}[${item}]${moreItems ? `（以及另外 ${moreItems} 项）` : ' '}${wanted}`;
-}
+const WORDS: FieldWords = {
+  formats: {
+    objectid: 'ObjectID，即 24 位十六进制字符串',
+    'filtered-cursor': '本服务针对同一列表返回给该账户的 search_after_ctx（查询第一页时请省略）',
+    cursor: '本服务返回给该账户的 next_cursor（查询第一页时请省略）',
+    'date-time': 'RFC 3339 格式的时间',
+    'http-url': '至多 2048 个字符的 http 或 https URL',
+    labels: texts(64, 1024),
+    annotations: texts(32, 2048),
+    scalars: '由字符串、数字和布尔值组成的对象',
+    'undone-deletion': '包含 version（int64）、at_ms（Unix 毫秒）以及可选的 by（至多 256 个字符的字符串）的对象',
+  },
+  types: { boolean: 'true 或 false', object: 'JSON 对象', any: 'JSON 值' },
+  oneOf: (values) => `以下值之一：${values.join('、')}`,
+  named: (bound, field) => `${bound}（${field}）`,
+  integer(min, max) {
+    if (min !== undefined && max !== undefined) return `${min} 到 ${max} 之间的整数`;
+    if (min !== undefined) return `不小于 ${min} 的整数`;
+    return max !== undefined ? `不大于 ${max} 的整数` : '整数';
+  },
+  int64: (min) => `int64 范围内${min === undefined ? '' : `且不小于 ${min} `}的整数`,
+  string(min, max) {
+    const bounds = range(min, max);
+    return bounds ? `${bounds}个字符的字符串` : '字符串';
+  },
+  array(min, max, item) {
+    const bounds = range(min, max).replace(/^(?=\d)/, ' ');
+    return `${bounds && `含${bounds}项的`}数组，每一项${mustBe(item)}`;
+  },
+  wellFormed: '，且为格式正确的 Unicode',
+  otherUnit: {
+    seconds: (given) => `，单位为毫秒，而 ${given} 的单位是秒`,
+    milliseconds: (given) => `，单位为秒，而 ${given} 的单位是毫秒`,
+  },
+  missing: (field, wanted) => `${field} 为必填项，${mustBe(wanted)}`,
+  invalid: (name, more, wanted) => `${name}${more ? `（以及另外 ${more} 项）` : ' '}${mustBe(wanted)}`,
+  unsupported: (field, instead) => `此处不支持 ${field}，请${instead ? `改用 ${instead}` : '省略'}`,
+};
 
 const subject = (field: string | undefined) => (field === undefined ? '' : `${field} 的`);
 
@@ -110,7 +81,7 @@ export const catalog: Catalog = {
     ServiceUnavailable: '依赖服务暂不可用，请按 Retry-After 响应头等待后重试。',
   },
   explain: {
-    invalidFields: ({ fieldErrors }) => `${fieldErrors.map(fieldError).join('；')}。`,
+    invalidFields: ({ fieldErrors }) => `${fieldErrors.map((error) => fieldMessage(error, WORDS)).join('；')}。`,
     malformedBody: ({ line, column }) => `请求体必须是格式正确的 UTF-8 JSON：第 ${line} 行第 ${column} 列有误。`,
     bodyNotUtf8: () => '请求体必须是格式正确的 UTF-8 JSON：它不是 UTF-8。',
     bodyWithMark: () => '请求体必须是格式正确的 UTF-8 JSON：请去掉开头的字节顺序标记（U+FEFF）。',

@@ -60,7 +60,9 @@ const crossCheck: CrossCheck<BrowseRequest> = (body, offending, event) => {
 };
 
 /** Lists one page of the caller's hosts that match the filters, each with its current status. */
-function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = chunkSize }: BrowseOptions = {}) {
+export function createHandler(deps: Deps, { size = chunkSize }: BrowseOptions = {}): Handler {
+  const { table, now, log, settings, timeLimits } = deps;
+
   function checkAvailable(): void {
     if (!settings.serviceMapEnabled)
       throw refusal('serviceMapDisabled', undefined, { 'Retry-After': RETRY_DISABLED_SECONDS });
@@ -108,11 +110,8 @@ function createBrowse({ table, now, log, settings, timeLimits }: Deps, { size = 
     return { data };
   }
 
-  return { crossCheck, checkAvailable, operate };
+  return createOperationHandler(browseFleet, { validate, crossCheck, checkAvailable, operate }, deps);
 }
-
-export const createHandler = (deps: Deps, options?: BrowseOptions): Handler =>
-  createOperationHandler(browseFleet, { validate, ...createBrowse(deps, options) }, deps);
 
 /** Examines candidates in order until the page is full, the scan limit is reached, no candidate is left, or the time is over. */
 async function scanHosts(reader: HostReader, body: BrowseRequest, nowMs: number, size: ChunkSize) {

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import { fieldRefusal, type Operation } from '../../http/operation.ts';
 import { flagField, int64Field, textField, textsField } from '../../shared/json.ts';
 
 const count = { type: 'integer', minimum: 0 } as const;
@@ -132,7 +132,9 @@ const fleetPage = {
   },
 } as const;
 
-const captureMode = { title: 'CaptureMode', type: 'string', enum: ['ebpf', 'polling', 'unknown'] } as const;
+/** A filter of the list: the values that it accepts. */
+const filter = <const Items>(items: Items, description: string, maxItems = 20) =>
+  ({ type: 'array', maxItems, items, description }) as const;
 
 export const browseFleet = {
   name: 'browse-fleet',
@@ -184,30 +186,20 @@ export const browseFleet = {
         default: 1000,
         description: 'Maximum number of hosts examined to fill the page: at least limit, at most 2000',
       },
-      statuses: {
-        type: 'array',
-        maxItems: 20,
-        items: fleetStatus,
-        description: 'Hosts in any of these statuses; all when absent or empty',
-      },
-      agent_versions: {
-        type: 'array',
-        maxItems: 20,
-        items: { type: 'string' },
-        description: 'Hosts with any of these agent versions, compared exactly; all when absent or empty',
-      },
-      edge_clusters: {
-        type: 'array',
-        maxItems: 20,
-        items: { type: 'string' },
-        description: 'Hosts in any of these edge clusters, compared exactly; all when absent or empty',
-      },
-      capture_modes: {
-        type: 'array',
-        maxItems: 3,
-        items: captureMode,
-        description: 'Hosts with any of these capture modes; unknown matches hosts that have not reported one',
-      },
+      statuses: filter(fleetStatus, 'Hosts in any of these statuses; all when absent or empty'),
+      agent_versions: filter(
+        { type: 'string' },
+        'Hosts with any of these agent versions, compared exactly; all when absent or empty',
+      ),
+      edge_clusters: filter(
+        { type: 'string' },
+        'Hosts in any of these edge clusters, compared exactly; all when absent or empty',
+      ),
+      capture_modes: filter(
+        { title: 'CaptureMode', type: 'string', enum: ['ebpf', 'polling', 'unknown'] },
+        'Hosts with any of these capture modes; unknown matches hosts that have not reported one',
+        3,
+      ),
     },
   },
   response: fleetPage,
@@ -252,26 +244,10 @@ export const browseFleet = {
     },
   },
   refusals: [
-    {
-      summary: 'The cursor is of another account',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'cursor', schema: { type: 'string', format: 'cursor' } }] },
-      },
-    },
-    {
-      summary: 'scan_limit is below a limit of 100',
-      explanation: {
-        name: 'invalidFields',
-        values: {
-          fieldErrors: [
-            {
-              field: 'scan_limit',
-              schema: { type: 'integer', minimum: 100, maximum: 2000, 'x-minimum-field': 'limit' },
-            },
-          ],
-        },
-      },
-    },
+    fieldRefusal('The cursor is of another account', { field: 'cursor', schema: { type: 'string', format: 'cursor' } }),
+    fieldRefusal('scan_limit is below a limit of 100', {
+      field: 'scan_limit',
+      schema: { type: 'integer', minimum: 100, maximum: 2000, 'x-minimum-field': 'limit' },
+    }),
   ],
 } as const satisfies Operation;

@@ -8,24 +8,24 @@ import { withSignal } from '../../table/client.ts';
 import { expression } from '../../table/expression.ts';
 import { keys } from '../../table/keys.ts';
 import { getRow } from '../../table/read.ts';
-import { isRowTooLarge, settle, updateRow } from '../../table/write.ts';
+import { isRowTooLarge, RETURN_STORED, settle, updateRow } from '../../table/write.ts';
 import { deleteWorkItem } from './schema.ts';
 import validate from './validate-delete-work-item.ts';
 
 /** Marks a work item as deleted, on condition that its version is the caller's. */
-function createDeleteWorkItem({ table, now }: Deps) {
-  return async function deleteItem({ body, caller, requestId, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
+export function createHandler(deps: Deps): Handler {
+  async function operate({ body, caller, requestId, signal }: Call<RequestOf<typeof deleteWorkItem>>) {
     const { work_item_id: workItemId, version } = body;
-    const deletion = { atMs: now(), by: caller.appKeyId, version };
+    const deletion = { atMs: deps.now(), by: caller.appKeyId, version };
     const key = keys.workItem(caller.accountId, workItemId);
-    const { done, row } = await settle(withSignal(table, signal), {
+    const { done, row } = await settle(withSignal(deps.table, signal), {
       send: (table) =>
         updateRow(
           table,
           key,
           expression`SET deleted_at_ms = ${deletion.atMs}, deleted_by = ${deletion.by}, deleted_request_id = ${requestId}, #version = #version + ${1}`,
           expression`#version = ${version} AND attribute_not_exists(deleted_at_ms)`,
-          { ReturnValuesOnConditionCheckFailure: 'ALL_OLD' },
+          RETURN_STORED,
         ),
       async verify(table) {
         const row = await getRow(table, key);
@@ -37,7 +37,8 @@ function createDeleteWorkItem({ table, now }: Deps) {
     });
     if (!done && !isDone(row, deletion)) throw refusalOf(row, workItemId, version);
     return { data: {} };
-  };
+  }
+  return createOperationHandler(deleteWorkItem, { validate, operate }, deps);
 }
 
 /** What the row records of a deletion. */
@@ -63,6 +64,3 @@ function refusalOf(stored: WorkItemRow | undefined, workItemId: string, version:
   if (!stored || stored.deleted_at_ms !== undefined) return refusal('workItemNotFound', { workItemId });
   return refusal('versionDiffers', { given: String(version), stored: String(stored.version) });
 }
-
-export const createHandler = (deps: Deps): Handler =>
-  createOperationHandler(deleteWorkItem, { validate, operate: createDeleteWorkItem(deps) }, deps);

@@ -44,15 +44,10 @@ export const deleteWorkItem = {
   refusals: [
     {
       summary: 'The work item wi-large has too much stored data',
-      explanation: { name: 'workItemTooLarge', values: { workItemId: 'wi-large' } },
+      name: 'workItemTooLarge',
+      values: { workItemId: 'wi-large' },
     },
-    {
-      summary: 'The work item wi-none does not exist',
-      explanation: { name: 'workItemNotFound', values: { workItemId: 'wi-none' } },
-    },
-    {
-      summary: 'Somebody has changed the work item',
-      explanation: { name: 'versionDiffers', values: { given: '1', stored: '2' } },
-    },
+    { summary: 'The work item wi-none does not exist', name: 'workItemNotFound', values: { workItemId: 'wi-none' } },
+    { summary: 'Somebody has changed the work item', name: 'versionDiffers', values: { given: '1', stored: '2' } },
   ],
 } as const satisfies Operation;

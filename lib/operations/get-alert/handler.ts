@@ -9,14 +9,14 @@ import { alertItemOf, readIncidentTitles } from '../alert-item.ts';
 import { getAlert } from './schema.ts';
 import validate from './validate-get-alert.ts';
 
-const createGetAlert =
-  ({ table }: Pick<Deps, 'table'>) =>
-  async ({ body: { alert_id: alertId }, caller: { accountId }, signal }: Call<RequestOf<typeof getAlert>>) => {
-    const own = withSignal(table, signal);
-    const row = await getRow(own, keys.alert(accountId, alertId));
-    if (!row) throw refusal('alertNotFound', { alertId });
-    return { data: alertItemOf(accountId, row, await readIncidentTitles(own, accountId, [row])) };
-  };
+type GetAlertCall = Call<RequestOf<typeof getAlert>>;
 
-export const createHandler = (deps: Deps): Handler =>
-  createOperationHandler(getAlert, { validate, operate: createGetAlert(deps) }, deps);
+export function createHandler(deps: Deps): Handler {
+  async function operate({ body: { alert_id: alertId }, caller: { accountId }, signal }: GetAlertCall) {
+    const table = withSignal(deps.table, signal);
+    const row = await getRow(table, keys.alert(accountId, alertId));
+    if (!row) throw refusal('alertNotFound', { alertId });
+    return { data: alertItemOf(accountId, row, await readIncidentTitles(table, accountId, [row])) };
+  }
+  return createOperationHandler(getAlert, { validate, operate }, deps);
+}

@@ -21,10 +21,5 @@ export const getAlert = {
   },
   response: alertItem,
   example: { request: { alert_id: exampleAlert.alert_id }, data: exampleAlert },
-  refusals: [
-    {
-      summary: 'There is no such alert',
-      explanation: { name: 'alertNotFound', values: { alertId: exampleAlert.alert_id } },
-    },
-  ],
+  refusals: [{ summary: 'There is no such alert', name: 'alertNotFound', values: { alertId: exampleAlert.alert_id } }],
 } as const satisfies Operation;

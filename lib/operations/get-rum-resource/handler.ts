@@ -54,7 +54,7 @@ function hasType(value: unknown, schema: FieldSchema): boolean {
  * most 60 s old, and the header `Age` has its age in seconds. A missing usage field counts as unused. If another field is missing, or any
  * is malformed, the call fails with `InternalError`, since a made-up quota would mislead; the log names the fields.
  */
-function createGetRumResource(deps: Deps) {
+export function createHandler(deps: Deps): Handler {
   const { table, log } = deps;
   const resources = new QuickLRU<string, CachedRow>({ maxSize: CACHED_ROWS });
 
@@ -70,7 +70,7 @@ function createGetRumResource(deps: Deps) {
     return { cached, usage: usageOf(usage) };
   }
 
-  return async function readResource({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
+  async function operate({ body, caller, requestId, signal }: Call<RequestOf<typeof getRumResource>>) {
     const { accountId } = caller;
     const known = body.no_cache ? undefined : resources.get(String(accountId));
     const fresh = known && isCurrent(known.since, CACHED_MS, deps) ? known : undefined;
@@ -86,8 +86,6 @@ function createGetRumResource(deps: Deps) {
     // The answer has only the fields of the contract, in its order.
     const data = Object.fromEntries(FIELDS.map(([field]) => [field, fields[field]])) as RumResource;
     return { data, headers: { Age: String(Math.floor(ageOf(cached.since, deps) / 1000)) } };
-  };
+  }
+  return createOperationHandler(getRumResource, { validate, operate }, deps);
 }
-
-export const createHandler = (deps: Deps): Handler =>
-  createOperationHandler(getRumResource, { validate, operate: createGetRumResource(deps) }, deps);

@@ -76,10 +76,5 @@ export const getRumResource = {
       'session_replay.used_cnt': 7_950,
     },
   },
-  refusals: [
-    {
-      summary: 'The account has no RUM resource',
-      explanation: { name: 'rumResourceNotFound', values: undefined },
-    },
-  ],
+  refusals: [{ summary: 'The account has no RUM resource', name: 'rumResourceNotFound' }],
 } as const satisfies Operation;

@@ -1,4 +1,4 @@
-import type { Operation } from '../../http/operation.ts';
+import { fieldRefusal, type Operation } from '../../http/operation.ts';
 import { alert, SEVERITIES } from '../../model/alert.ts';
 import { flag, objectId } from '../../shared/json.ts';
 import { alertItem, exampleAlert } from '../alert-schema.ts';
@@ -72,28 +72,14 @@ export const listAlerts = {
     data: { items: [exampleAlert], has_next_page: false },
   },
   refusals: [
-    {
-      summary: 'Ended alerts without times, ids or keys',
-      explanation: { name: 'endedAlertsUnnamed', values: undefined },
-    },
-    {
-      summary: 'Times with ids or keys',
-      explanation: { name: 'namedAlertsWithTimes', values: undefined },
-    },
+    { summary: 'Ended alerts without times, ids or keys', name: 'endedAlertsUnnamed' },
+    { summary: 'Times with ids or keys', name: 'namedAlertsWithTimes' },
     {
       summary: 'More than 100 ids and keys',
-      explanation: {
-        name: 'tooManyNamed',
-        values: { fields: ['alert_ids', 'alert_keys'], given: 101, maximum: MAX_NAMED },
-      },
+      name: 'tooManyNamed',
+      values: { fields: ['alert_ids', 'alert_keys'], given: 101, maximum: MAX_NAMED },
     },
-    {
-      summary: 'An unknown severity',
-      explanation: {
-        name: 'invalidFields',
-        values: { fieldErrors: [{ field: 'alert_severity', schema: { type: 'string', enum: SEVERITIES } }] },
-      },
-    },
+    fieldRefusal('An unknown severity', { field: 'alert_severity', schema: { type: 'string', enum: SEVERITIES } }),
     ...SPAN_REFUSALS,
     CURSOR_REFUSAL,
   ],

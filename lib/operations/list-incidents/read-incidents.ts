@@ -1,4 +1,3 @@
-/** Reads incidents with their owners. */
 import type { RequestOf, ResponseOf } from '../../http/operation.ts';
 import { answerOf, defined, secondsOf } from '../../model/fields.ts';
 import { type IncidentRow, incident } from '../../model/incident.ts';

@@ -1,5 +1,4 @@
-/** What a call asks to merge. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Call, RequestOf } from '../../http/operation.ts';
 import { type Int64, stringifyJson } from '../../shared/json.ts';
 import { type KeyOf, keys } from '../../table/keys.ts';
@@ -62,11 +61,9 @@ function idempotencyOf(
   // Equal for bodies that mean the same.
   const meaning = [alertIds.toSorted(), incidentId, comment ?? null, title ?? null, owner ?? null];
   return {
-    key: keys.idempotency(account, mergeAlerts.name, sha256(idempotencyKey)),
-    bodyHash: sha256(stringifyJson(meaning)),
+    key: keys.idempotency(account, mergeAlerts.name, hash('sha256', idempotencyKey)),
+    bodyHash: hash('sha256', stringifyJson(meaning)),
     nowSeconds,
     ttl: nowSeconds + IDEMPOTENCY_SECONDS,
   };
 }
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

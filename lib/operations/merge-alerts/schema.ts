@@ -71,18 +71,18 @@ export const mergeAlerts = {
   refusals: [
     {
       summary: 'An alert has too much stored data',
-      explanation: { name: 'alertsTooLarge', values: { named: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 } },
+      name: 'alertsTooLarge',
+      values: { named: ['5f0c2a9d1b7e4c3f8a6d9e01'], more: 0 },
     },
     {
       summary: 'The merges of the account write more than 12,000 units in 3 s',
-      explanation: { name: 'mergesWriteTooMuch', values: { limit: 12_000, windowSeconds: 3 } },
+      name: 'mergesWriteTooMuch',
+      values: { limit: 12_000, windowSeconds: 3 },
     },
     {
       summary: 'An alert does not exist',
-      explanation: {
-        name: 'mergeTargetsNotFound',
-        values: { named: [{ kind: 'alert', id: 'ffffffffffffffffffffffff' }], more: 0, unread: 0 },
-      },
+      name: 'mergeTargetsNotFound',
+      values: { named: [{ kind: 'alert', id: 'ffffffffffffffffffffffff' }], more: 0, unread: 0 },
     },
   ],
 } as const satisfies Operation;

@@ -1,8 +1,8 @@
-/** Makes the record of an alert of a notification. */
 import { hash } from 'node:crypto';
 import { type FieldSchema, refusal } from '../../http/errors.ts';
 import { alert as model } from '../../model/alert.ts';
 import { AT_MS } from '../../model/fields.ts';
+import { isJsonObject, type Members } from '../../shared/json.ts';
 import { cut, fitted, isSourceUrl, textsOf } from './fit.ts';
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)t([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(z|[+-]\d\d:\d\d)$/i;
@@ -20,8 +20,6 @@ const SEVERITIES = new Map([
   ),
 ]);
 
-type Members = Readonly<Partial<Record<string, unknown>>>;
-
 /** What a record has from the call and the settings. */
 export interface Sending {
   readonly arrivedMs: number;
@@ -37,7 +35,7 @@ export interface Sending {
  * @throws ApiError that says why the alert cannot be read
  */
 export function recordOfAlert(alert: unknown, { arrivedMs, source, silentAfterS }: Sending): string {
-  if (!isObject(alert)) throw refusal('itemNotObject');
+  if (!isJsonObject(alert)) throw refusal('itemNotObject');
   const { startsAt, endsAt, generatorURL } = alert;
   const startMs = timeOf(startsAt);
   if (startMs === undefined) throw invalid('startsAt', { format: 'date-time' }, startsAt === undefined);
@@ -97,13 +95,10 @@ function timeOf(value: unknown): number | undefined {
   return day.slice(-2) <= '28' || new Date(day).toISOString().startsWith(day) ? atMs : undefined;
 }
 
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Labels or annotations; none if they are absent or null. @throws ApiError unless all are scalars */
 function scalarsOf(alert: Members, field: 'labels' | 'annotations'): Members {
   const members = alert[field] ?? {};
-  if (!isObject(members) || !Object.values(members).every(isScalar)) throw invalid(field, { format: 'scalars' });
+  if (!isJsonObject(members) || !Object.values(members).every(isScalar)) throw invalid(field, { format: 'scalars' });
   return members;
 }
 

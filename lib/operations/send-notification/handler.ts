@@ -10,10 +10,9 @@ import { recordOfAlert, type Sending } from './alert.ts';
 import { sendNotification } from './schema.ts';
 import { validate } from './validate-send-notification.ts';
 
-/** Sends the alerts of a notification to the feed. */
-function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
+export function createHandler(deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler {
   const takeItems = createTakeItems(sendNotification, 'alerts', deps, ingestQueue);
-  return async (call: Call<RequestOf<typeof sendNotification>>) => {
+  async function operate(call: Call<RequestOf<typeof sendNotification>>) {
     await call.admitted;
     const { accountId } = call.caller;
     const { truncatedAlerts } = call.body as { truncatedAlerts?: unknown };
@@ -25,7 +24,8 @@ function createSendNotification(deps: Deps, ingestQueue: IngestQueue) {
       lineOf: (alert) => lineOf(alert, accountId, sending),
       textOf: messageText,
     });
-  };
+  }
+  return createOperationHandler(sendNotification, { validate, operate }, deps);
 }
 
 function lineOf(alert: unknown, account_id: Int64, sending: Sending) {
@@ -37,6 +37,3 @@ function lineOf(alert: unknown, account_id: Int64, sending: Sending) {
     throw error;
   }
 }
-
-export const createHandler = (deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler =>
-  createOperationHandler(sendNotification, { validate, operate: createSendNotification(deps, ingestQueue) }, deps);

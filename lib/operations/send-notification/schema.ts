@@ -70,13 +70,11 @@ export const sendNotification = {
   refusals: [
     {
       summary: 'The only alert has no start',
-      explanation: {
-        name: 'noItemTaken',
-        values: {
-          list: 'alerts',
-          refused: [{ index: 0, reason: 'startsAt is required and must be a time of RFC 3339' }],
-          more: 0,
-        },
+      name: 'noItemTaken',
+      values: {
+        list: 'alerts',
+        refused: [{ index: 0, reason: 'startsAt is required and must be a time of RFC 3339' }],
+        more: 0,
       },
     },
   ],

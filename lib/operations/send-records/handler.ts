@@ -8,17 +8,15 @@ import { sendRecords } from './schema.ts';
 import { validate } from './validate-send-records.ts';
 
 /** Sends records to the feed, each as it came. */
-function createSendRecords(deps: Deps, ingestQueue: IngestQueue) {
+export function createHandler(deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler {
   const takeItems = createTakeItems(sendRecords, 'records', deps, ingestQueue);
-  return async (call: Call<{ records: readonly ItemText[] }>) => {
+  async function operate(call: Call<{ records: readonly ItemText[] }>) {
     await call.admitted;
     const sender = { accountId: call.caller.accountId, sentMs: call.arrivedMs };
     return takeItems(call, call.body.records, {
       lineOf: (item) => lineOf(item, sender),
       textOf: ({ text }) => text,
     });
-  };
+  }
+  return createOperationHandler(sendRecords, { validate, operate }, deps);
 }
-
-export const createHandler = (deps: Deps, { ingestQueue }: { ingestQueue: IngestQueue }): Handler =>
-  createOperationHandler(sendRecords, { validate, operate: createSendRecords(deps, ingestQueue) }, deps);

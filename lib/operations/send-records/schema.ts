@@ -44,13 +44,11 @@ export const sendRecords = {
   refusals: [
     {
       summary: 'The only record has no title',
-      explanation: {
-        name: 'noItemTaken',
-        values: {
-          list: 'records',
-          refused: [{ index: 0, reason: 'title is required and must be a string of 1 to 512 characters' }],
-          more: 0,
-        },
+      name: 'noItemTaken',
+      values: {
+        list: 'records',
+        refused: [{ index: 0, reason: 'title is required and must be a string of 1 to 512 characters' }],
+        more: 0,
       },
     },
   ],

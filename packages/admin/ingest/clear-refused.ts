@@ -84,7 +84,7 @@ export async function clearRefused(
       return { Id: String(index), MessageBody: Body, ...(MessageGroupId !== undefined && { MessageGroupId }) };
     }) satisfies SendMessageBatchRequestEntry[];
     const taken: Taken[] = [];
-    for (const Entries of batchesOf(entries, sizeOf, { maxItems: MAX_BATCH, maxBytes: MAX_BATCH_BYTES })) {
+    for (const Entries of batchesOf(entries, sizeOf, { maxItems: MAX_BATCH, maxSize: MAX_BATCH_BYTES })) {
       const { Successful = [] } = await sqs.sendMessageBatch({ QueueUrl: urls.ingest, Entries });
       for (const { Id, MessageId } of Successful) {
         sent.add(MessageId);

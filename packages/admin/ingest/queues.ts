@@ -1,7 +1,8 @@
 /** The feed's queues, of a deployed stack or of `npm start`. */
 
 import { type Message, SQS } from '@aws-sdk/client-sqs';
-import { LOCAL_CREDENTIALS, MAX_BATCH } from '../../../lib/aws/sqs.ts';
+import { LOCAL_CREDENTIALS } from '../../../lib/aws/patient-client.ts';
+import { MAX_BATCH } from '../../../lib/aws/sqs.ts';
 import { clientConfig } from '../aws/client-config.ts';
 import { isLoopback } from '../local-service/loopback.ts';
 import { type ClearOptions, clearRefused, showAgain } from './clear-refused.ts';

@@ -52,25 +52,40 @@ it('every invalid key gets the same answer byte for byte except for request_id, 
   expectEnvelope(await callAlone(handlers, getRumResource, { appKey }), 400, 'ResourceNotFound');
 });
 
-it.each<[what: string, row: object | undefined, reason?: string]>([
-  ['that has expired is told', { expires_at: SECONDS }, 'expired'],
+/** Beyond 2^53. */
+const ACCOUNT = 9_007_199_254_740_993n;
+
+it.each<[what: string, row: { gateway_key?: string; [name: string]: unknown } | undefined, reason?: string]>([
+  ['that has expired is told', { expires_at: SECONDS, gateway_key: 'own' }, 'expired'],
   ['that is revoked is told', { revoked_at: SECONDS }, 'revoked'],
   ['of a suspended account is told', { suspended: true, expires_at: SECONDS }, 'suspended'],
-  ['that is valid is not', {}],
+  ['that is valid is not', { gateway_key: 'own' }],
+  ['of an account without a gateway key is not, which is told itself', {}],
   // Otherwise anybody could raise the alarm.
   ['that is unknown is not', undefined],
 ])(
-  'the refusal of a key %s to the access log and to status, by its id, after one look-up',
+  'the refusal of a key %s to the access log and to status, by its id, after one look-up; any but a valid one has the shared gateway key',
   async (_what, row, reason) => {
     const { hook, deps, newInstance, putKey } = newLookUp();
-    const account_id = newAccountId();
-    const app_key = row ? await putKey({ account_id, ...row }) : newAppKey();
+    const app_key = row ? await putKey({ account_id: ACCOUNT, ...row }) : newAppKey();
     const authorize = createUsageKeyAuthorizer(newInstance(), deps, 'shared');
     const event = { methodArn: 'arn/stage/POST/x', queryStringParameters: { app_key } };
-    const app_key_id = appKeyIdOf(hashAppKey(app_key));
-    expect((await authorize(event as never)).context).toEqual(reason && { refused: app_key_id });
-    const told = deps.log.lines.filter(({ message }) => message === REFUSED_KEY_MESSAGE);
-    expect(told).toMatchObject(reason ? [{ fields: { account_id: String(account_id), app_key_id, reason } }] : []);
+    const [account_id, app_key_id] = [String(ACCOUNT), appKeyIdOf(hashAppKey(app_key))];
+    const valid = reason ? undefined : row;
+    // The policy allows every path, since API Gateway caches it.
+    const Statement = [{ Action: 'execute-api:Invoke', Effect: 'Allow', Resource: 'arn/stage/*' }];
+    expect(await authorize(event as never)).toEqual({
+      principalId: valid ? account_id : 'unknown',
+      policyDocument: { Version: '2012-10-17', Statement },
+      usageIdentifierKey: valid?.gateway_key ?? 'shared',
+      ...(reason && { context: { refused: app_key_id } }),
+    });
+    const lacksKey = valid && !valid.gateway_key;
+    expect(deps.metrics.events).toEqual(lacksKey ? ['account_without_gateway_key'] : []);
+    expect(deps.log.lines).toMatchObject([
+      ...(reason ? [{ message: REFUSED_KEY_MESSAGE, fields: { account_id, app_key_id, reason } }] : []),
+      ...(lacksKey ? [{ fields: { account_id } }] : []),
+    ]);
     expect(JSON.stringify(deps.log.lines)).not.toContain(app_key);
     expect(hook.calls).toEqual(['GetCommand']);
   },

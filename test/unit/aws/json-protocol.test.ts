@@ -1,5 +1,4 @@
 /** What the client of the table sends and reads, beside a client with the SDK's own codec. */
-import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import {
   type AttributeValue,
@@ -13,10 +12,10 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, GetCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { connectTable } from '../../../lib/table/client.ts';
 import { anyText } from '../../support/chance.ts';
-import { listen } from '../../support/listen.ts';
+import { serve } from '../../support/serve.ts';
 
 type Json = Record<string, unknown>;
 type Item = Record<string, AttributeValue>;
@@ -24,20 +23,15 @@ type Item = Record<string, AttributeValue>;
 /** The bodies that the server received. */
 const bodies: Json[] = [];
 let reply: { status?: number; body: string };
-const server = createServer(async (request, response) => {
-  bodies.push((await json(request)) as Json);
-  response.writeHead(reply.status ?? 200, { 'content-type': 'application/x-amz-json-1.0' }).end(reply.body);
-});
 let clients: { sdk: DynamoDBDocumentClient; ours: DynamoDBDocumentClient };
-beforeAll(async () => {
-  const endpoint = `http://127.0.0.1:${await listen(server)}`;
+beforeEach(async () => {
+  const endpoint = await serve(async (request, response) => {
+    bodies.push((await json(request)) as Json);
+    response.writeHead(reply.status ?? 200, { 'content-type': 'application/x-amz-json-1.0' }).end(reply.body);
+  });
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
   const sdk = DynamoDBDocumentClient.from(new DynamoDBClient({ endpoint, region: 'local', credentials }));
   clients = { sdk, ours: connectTable({ name: 't', endpoint }).client };
-});
-afterAll(() => {
-  for (const client of Object.values(clients)) client.destroy();
-  server.close();
 });
 
 type Send = (client: DynamoDBDocumentClient) => Promise<object>;

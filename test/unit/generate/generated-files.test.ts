@@ -1,45 +1,36 @@
 /** The files that `npm run generate` writes are what it would write today, and how openapi.json is served. */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { createConfig, lint } from '@redocly/openapi-core';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { expect, it } from 'vitest';
 import { handler } from '../../../functions/openapi-document.ts';
-import { CLIENT_TYPES_FILE, clientTypes } from '../../../infra/generate/client-types.ts';
-import { EVENTS_FILE, eventsText } from '../../../infra/generate/events.ts';
 import { errorExamples } from '../../../infra/generate/examples.ts';
-import { FEED_SCHEMA_FILE, feedSchemaText } from '../../../infra/generate/feed-schema.ts';
-import { OPENAPI_FILE, openApiText } from '../../../infra/generate/openapi.ts';
-import { VALIDATORS } from '../../../infra/generate/validators.ts';
+import { FILES } from '../../../infra/generate/files.ts';
 import type { Operation } from '../../../lib/http/operation.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { parseJson } from '../../../lib/shared/json.ts';
 
-it.each<[file: URL, generate: () => string | Promise<string>]>([
-  [OPENAPI_FILE, openApiText],
-  [CLIENT_TYPES_FILE, clientTypes],
-  [FEED_SCHEMA_FILE, feedSchemaText],
-  [EVENTS_FILE, eventsText],
-  ...VALIDATORS,
-])('%s', async (file, generate) => {
-  expect(readFileSync(file, 'utf8')).toBe(await generate());
+it.each(FILES)('%s', async (path, textOf) => {
+  expect(readFileSync(path, 'utf8')).toBe(await textOf());
 });
 
 it('a refusal that is not listed is named, with the files that list it', () => {
-  const refusals = [{ summary: 'Too few', explanation: { name: 'notListed', values: undefined } }];
+  const refusals = [{ summary: 'Too few', name: 'notListed', values: undefined }];
   expect(() => errorExamples({ ...operations[0], refusals } as unknown as Operation)).toThrow(
     'browse-fleet has the refusal notListed: add it to REFUSALS of lib/http/errors.ts and to each catalog of lib/http/messages/',
   );
 });
 
+const OPENAPI = 'openapi.json';
+
 it('openapi.json passes the strict rules of the linter', async () => {
   const config = await createConfig({ extends: ['recommended-strict'] });
-  const problems = await lint({ ref: fileURLToPath(OPENAPI_FILE), config });
+  const problems = await lint({ ref: OPENAPI, config });
   expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
 });
 
 it('openapi.json sends nobody to an address that it does not describe', () => {
-  const text = readFileSync(OPENAPI_FILE, 'utf8');
+  const text = readFileSync(OPENAPI, 'utf8');
   const named = new Set([...text.matchAll(/\bPOST (\/[\w/-]+)/g)].map(([, path]) => path));
   expect([...named].sort()).toEqual(['/alert/list', '/incident/list', '/member/list']);
   expect(Object.keys(JSON.parse(text).paths)).toEqual(expect.arrayContaining([...named]));
@@ -51,7 +42,7 @@ const get = (headers: Record<string, string> | null, multiValueHeaders?: Record<
 it('openapi-document serves openapi.json, every number exact, also to pages of other origins, and 304 to who has it', async () => {
   const { statusCode, headers, body } = await get(null);
   expect(statusCode).toBe(200);
-  expect(parseJson(body)).toEqual(parseJson(readFileSync(OPENAPI_FILE, 'utf8')));
+  expect(parseJson(body)).toEqual(parseJson(readFileSync(OPENAPI, 'utf8')));
   expect(headers).toEqual({
     'Content-Type': 'application/json',
     'Cache-Control': 'public, max-age=300',

@@ -1,10 +1,11 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type DynamoDBDocumentClient, GetCommand, TransactWriteCommand } from '@aws-sdk/lib-dynamodb';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import { connectTable } from '../../../lib/table/client.ts';
-import { listen } from '../../support/listen.ts';
+import { serve } from '../../support/serve.ts';
 import { silentServer } from '../../support/wire.ts';
 
 /** No attempt times out, however busy the machine is. */
@@ -16,21 +17,13 @@ type Reply = (response: ServerResponse, attempt: number) => unknown;
 /** A server in place of DynamoDB that keeps what it receives. */
 const received: { headers: IncomingHttpHeaders; body: string }[] = [];
 let reply: Reply;
-const server = createServer(async (request, response) => {
-  const body = Buffer.concat(await Array.fromAsync(request)).toString();
-  received.push({ headers: request.headers, body });
-  reply(response, received.length);
-});
 let endpoint: string;
-beforeAll(async () => {
-  endpoint = `http://127.0.0.1:${await listen(server)}`;
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
-beforeEach(() => {
+beforeEach(async () => {
   received.length = 0;
+  endpoint = await serve(async (request, response) => {
+    received.push({ headers: request.headers, body: await text(request) });
+    reply(response, received.length);
+  });
 });
 
 const answering =
@@ -137,7 +130,6 @@ describe('an error', () => {
     expect(second - first).toBeGreaterThan(aheadMs - 60_000);
   });
 
-  // The last one, since its call may reach the server after it.
   it('is AbortError when a call is aborted, before or while it is sent', async () => {
     reply = () => {};
     const client = connect();

@@ -1,6 +1,6 @@
 /** The queues of a stack's feed, as `npm start` has them. Nobody reads them. */
 import { SQS } from '@aws-sdk/client-sqs';
-import { LOCAL_CREDENTIALS } from '../../../../lib/aws/sqs.ts';
+import { LOCAL_CREDENTIALS } from '../../../../lib/aws/patient-client.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { createQueues } from '../../../local/queues.ts';
 
