@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { DynamoDB } from '@aws-sdk/client-dynamodb';
+import { createClient } from '../../packages/client/src/index.ts';
 import { shell, until } from '../support/processes.ts';
 import { sampleOf } from '../support/sample.ts';
 import { tryIngestQueue } from './ingest-queue.ts';
@@ -38,8 +39,7 @@ async function trySecondStage(): Promise<string> {
   if (table === outputs().TableName) throw new Error('two stages share a table');
   await admin(`account create ${ACCOUNT} --name Preview --stack ${stage} --yes`);
   const key = (await admin(`app-key issue --account ${ACCOUNT} --stack ${stage} --yes`)).trim();
-  const response = await fetch(`${urlOf()}/rum/resource/info?app_key=${key}`, { method: 'POST', body: '{}' });
-  if (response.status !== 401) throw new Error(`a key of one stage gets ${response.status} from the other`);
+  await assert.rejects(clientOf(key).getRumResource(), { status: 401 }, 'a key of one stage at the other');
   await cdk(`destroy --force ${context}`);
   if (await describe(table)) throw new Error('the table of an ephemeral stage is still there');
   if (!(await describe(outputs().TableName ?? ''))) throw new Error('the table of the other stage is gone');
@@ -107,25 +107,19 @@ async function describe(table: string) {
   }
 }
 
-async function ingestRecords(): Promise<void> {
-  const call = async (path: string, body: object) => {
-    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-    const response = await fetch(`${urlOf()}${path}?app_key=${appKey}`, request);
-    return ((await response.json()) as { data?: unknown }).data;
-  };
-  await tryIngestQueue({ emulator, outputs: outputs(), account: ACCOUNT, call });
-}
+/** A client that waits for no rate limit or service. */
+const clientOf = (key: string) => createClient({ url: urlOf(), appKey: key, maxWaitMs: 0 });
+
+const ingestRecords = () =>
+  tryIngestQueue({ emulator, outputs: outputs(), account: ACCOUNT, client: clientOf(appKey) });
 
 /** Reads are answered while writes are frozen. */
 async function tryFreeze(): Promise<void> {
-  const status = async (path: string, body: object) => {
-    const request = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
-    return (await fetch(`${urlOf()}${path}?app_key=${appKey}`, request)).status;
-  };
   await refused('This deployment changes writesFrozen', '-c writesFrozen=true');
   await deploy('-c writesFrozen=true --parameters WritesFrozen=true');
-  assert.equal(await status('/incident/work-item/delete', { work_item_id: 'frozen', version: 1 }), 503);
-  assert.equal(await status('/rum/resource/info', {}), 200);
+  const client = clientOf(appKey);
+  await assert.rejects(client.deleteWorkItem({ work_item_id: 'frozen', version: 1 }), { status: 503 });
+  await client.getRumResource();
   await refused('This deployment changes writesFrozen');
 }
 
