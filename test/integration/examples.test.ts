@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../lib/shared/settings.ts';
 import { EXIT } from '../../packages/client/src/command/exit-codes.ts';
 import { textOf } from '../support/documents.ts';
-import { serve } from '../support/serve.ts';
+import { type Answer, serveAnswers } from '../support/serve.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'examples-'));
 const INCIDENT = 'a'.repeat(24);
@@ -20,16 +20,8 @@ function fileOf(text: string): string {
 }
 
 /** A service that gives these answers, the last one to all further calls. */
-async function service(...answers: { status?: number; headers?: Record<string, string>; body: object | string }[]) {
-  const bodies: string[] = [];
-  const url = await serve(async (request, response) => {
-    bodies.push((await Array.fromAsync(request)).join(''));
-    const { status = 200, headers, body } = answers[Math.min(bodies.length, answers.length) - 1] ?? { body: '' };
-    const text = typeof body === 'string' ? body : JSON.stringify({ request_id: 'r', ...body });
-    response.writeHead(status, headers).end(text);
-  });
-  return { url, bodies };
-}
+const service = (...answers: Answer[]) =>
+  serveAnswers((_request, call) => answers[Math.min(call, answers.length) - 1] ?? { body: '' });
 const refusal = (code: string, message: string, status: number) => ({ status, body: { error: { code, message } } });
 const merged = { body: { data: null } };
 

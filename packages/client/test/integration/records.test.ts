@@ -10,7 +10,7 @@ import { exceededBound } from '../../../../lib/shared/json.ts';
 import { readSettings } from '../../../../lib/shared/settings.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { newCaller } from '../../../../test/support/accounts.ts';
-import { serve } from '../../../../test/support/serve.ts';
+import { type Answer, serve, serveAnswers } from '../../../../test/support/serve.ts';
 import { newTable, stored } from '../../../../test/support/service.ts';
 import { putAccount } from '../../../admin/accounts/accounts.ts';
 import { serveTable } from '../../../local/test/support/start-service.ts';
@@ -26,26 +26,18 @@ const fileOf = (lines: readonly string[], name = 'records.ndjson') => {
   return file;
 };
 
-type Answer = { status?: number; body: object; headers?: Record<string, string> };
 const taken = (count: number): Answer => ({ body: { data: { accepted: count } } });
 const failed = (code: string, status: number, message = 'no'): Answer => ({
   status,
   body: { error: { code, message } },
 });
 
-/** A service that keeps what it gets. @param answerTo by default it takes all records */
+/** @param answerTo by default it takes all records */
 async function feed(
   answerTo: (records: unknown[], call: number, body: string) => Answer | Promise<Answer> = (all) => taken(all.length),
 ) {
-  const bodies: string[] = [];
-  const url = await serve(async (request, response) => {
-    const body = (await Array.fromAsync(request)).join('');
-    bodies.push(body);
-    const { status = 200, body: answer, headers } = await answerTo(JSON.parse(body).records, bodies.length, body);
-    response.writeHead(status, headers).end(JSON.stringify({ request_id: 'r', ...answer }));
-  });
-  const sent = () => bodies.flatMap((body): unknown[] => JSON.parse(body).records);
-  return { url, bodies, sent };
+  const { url, bodies } = await serveAnswers(({ records }, call, body) => answerTo(records, call, body));
+  return { url, bodies, sent: () => bodies.flatMap((body): unknown[] => JSON.parse(body).records) };
 }
 
 /** Runs the command. @returns without what it says only when a busy machine makes it wait */
