@@ -12,26 +12,17 @@ import { recordFrom } from '../../../../test/support/ingest.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { everythingIn, newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { SETTLE_MS } from '../../../admin/accounts/erase-account.ts';
-import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
-import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { serveConsole, textOf } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { synthesize } from '../../synthesize.ts';
 import { callOnce, callService, serveForOperator, serveTable } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
-const { url, outputs, QueueUrl, RefusedUrl, sqs } = await serveForOperator(table);
+const { url, outputs, QueueUrl, RefusedUrl, sqs, load } = await serveForOperator(table);
 
 let account: number;
 const appKey = newAppKey();
-const load = (...lines: object[]) =>
-  loadData(
-    table,
-    'test',
-    lines.map((line) => JSON.stringify(line)),
-    { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) },
-  );
 const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'A', permissions: ['feed'] });
 beforeEach(async () => {
   account = newAccountId();
