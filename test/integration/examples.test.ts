@@ -1,11 +1,11 @@
 /** The examples for Node and for a shell, and the client's command: what they send, what they say, and their exit codes. */
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../lib/shared/settings.ts';
 import { EXIT } from '../../packages/client/src/command/exit-codes.ts';
+import { runProgram } from '../../packages/client/test/support/run-command.ts';
 import { textOf } from '../support/documents.ts';
 import { type Answer, serveAnswers } from '../support/serve.ts';
 
@@ -34,14 +34,7 @@ const node = (example: string) => [
 const bash = (example: string) => ['bash', `examples/shell/${example}.sh`];
 const command = (name: string) => [process.execPath, 'packages/client/src/cli.ts', name];
 
-/** Runs a program of these words. */
-function run(words: readonly string[], BASE_URL: string, APP_KEY = 'secret') {
-  const [program = '', ...args] = words;
-  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-    const env = { ...process.env, APP_KEY, BASE_URL };
-    const child = execFile(program, args, { env }, (_error, out, err) => resolve({ code: child.exitCode, out, err }));
-  });
-}
+const run = (words: readonly string[], url: string, appKey = 'secret') => runProgram(words, { url, appKey });
 /** Without a character that commands a terminal. */
 const ONE_LINE = /^\P{C}+\n$/u;
 
