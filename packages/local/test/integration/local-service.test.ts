@@ -55,6 +55,9 @@ async function redrive(): Promise<void> {
   await sqs.startMessageMoveTask({ SourceArn, DestinationArn });
 }
 const feedStatus = async (refused = 0) => JSON.parse((await admin(`feed status --refused ${refused} --json`)).out);
+/** The refused records that name an account. */
+const refusedOf = async (of: number) =>
+  (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) => record.includes(String(of)));
 
 describe("the feed's queue", () => {
   it('accepts what an SDK sends, and has the URL and attributes of an SQS queue', async () => {
@@ -212,13 +215,9 @@ describe('a refused record', () => {
     await redrive();
     await send(bodyOf({ ...hostRecord('later'), account_id: other }));
     await expect.poll(() => hostIds(other), SOON).toContain('later');
-    const refused = async () =>
-      (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) =>
-        record.includes(String(other)),
-      );
     const record = expect.stringContaining(`{"account_id":${account},"from":"/feed/alert`);
     const again = { line: 1, record, reason: expect.stringMatching(/^is no record.* Delete it/) };
-    await expect.poll(refused, SOON).toEqual([expect.objectContaining(again)]);
+    await expect.poll(() => refusedOf(other), SOON).toEqual([expect.objectContaining(again)]);
     expect(await hostIds(other)).toEqual(['later', 'stays']);
     expect(await hostIds()).toEqual([]);
   });
@@ -251,11 +250,7 @@ it('of an erased account the queues keep nothing, whether it came before or late
   await load({ kind: 'app_key', account_id: account, app_key: key });
   await callService(url, '/feed/alertmanager', key, { alerts: ['unreadable'] });
   await send(`${bodyOf({ ...hostRecord('bad'), enabled: 'yes' })}\n${bodyOf(hostRecord('good'))}`);
-  const kept = async () =>
-    (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) =>
-      record.includes(String(account)),
-    );
-  await expect.poll(() => kept(), SOON).toHaveLength(2);
+  await expect.poll(() => refusedOf(account), SOON).toHaveLength(2);
   await expect.poll(() => hostIds(), SOON).toEqual(['good']);
   let atMs = Date.now();
   const now = () => {
@@ -265,7 +260,7 @@ it('of an erased account the queues keep nothing, whether it came before or late
   const erased = await runCommand(['account', 'erase', String(account), '--yes', '--service', url], { now });
   // The host, when its record came, the key, the count of what was sent, and the account in the list of accounts.
   expect(erased).toMatchObject({ exitCode: 0, out: expect.stringMatching(/: 5 rows and 2 refused messages\./) });
-  expect(await kept()).toEqual([]);
+  expect(await refusedOf(account)).toEqual([]);
 
   // Functions that have not trusted the account before.
   const later = await serveTable(table);
