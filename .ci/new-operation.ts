@@ -44,7 +44,7 @@ const EDITS: readonly [file: string, before: string, after: string][] = [
   [TEST, 'body: { text }', 'body: { text, least }'],
   [TEST, `expectEnvelope(await call('')`, `${TESTS}\n  $&`],
   [SECTION, '  data: object', `permission: 'letters',\n$&`],
-  [SECTION, `    '401`, `'least: 0 to 128': refuses(PATH, 'least', [-1, 129, '1'], { text: 'a' }),\n$&`],
+  [SECTION, '    ...COMMON_ERRORS', `'least: 0 to 128': refuses(PATH, 'least', [-1, 129, '1'], { text: 'a' }),\n$&`],
   ['lib/model/account.ts', `'monit', `, `$&'letters', `],
   [
     'lib/http/errors.ts',

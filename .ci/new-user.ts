@@ -8,15 +8,17 @@ import { strict as assert } from 'node:assert';
 import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '../packages/client/src/index.ts';
 import { DEMO_KEYS } from '../packages/local/sample.ts';
 import { downloadAlertmanager } from './support/alertmanager.ts';
-import { root, shell, startServer, startService, until } from './support/processes.ts';
+import { pack, root, shell, startServer, startService, until } from './support/processes.ts';
 
 const ACCOUNT = 1;
 using temporary = mkdtempDisposableSync(join(tmpdir(), 'new-user-'));
 const folder = temporary.path;
 const eventsFile = join(folder, 'events.ndjson');
 await using service = await startService(['--events', eventsFile], { ALERT_SILENCE_SECONDS: '60' });
+const client = createClient({ url: service.url, appKey: DEMO_KEYS.demo });
 const startAlertmanager = await downloadAlertmanager(folder, configurationOf);
 const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
 
@@ -78,31 +80,12 @@ async function sendMergeAndUndo(): Promise<void> {
   reportDone('the calls of the README, and the undo of the merge');
 }
 
-interface AlertItem {
-  alert_id: string;
-  title: string;
-  labels: object;
-  annotations?: object;
-  end_time?: number;
-}
-
-async function listAlerts(body: object): Promise<AlertItem[]> {
-  const response = await fetch(`${service.url}/alert/list?app_key=${DEMO_KEYS.demo}`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  const { data } = (await response.json()) as { data: { items: AlertItem[]; has_next_page: boolean } };
-  assert.equal(data.has_next_page, false);
-  return data.items;
-}
-
 /** The key of an alert of Alertmanager, as in docs/senders.md. */
 const keyOf = ({ fingerprint }: { fingerprint: string }, ...sources: string[]) =>
   ['alertmanager', ...sources, fingerprint].join(' ');
 
 /** The last alert of a key. */
-const lastAlertOf = async (alertKey: string) => (await listAlerts({ alert_keys: [alertKey] }))[0];
+const lastAlertOf = async (alertKey: string) => (await client.listAlerts({ alert_keys: [alertKey] })).items[0];
 
 /** Waits until an alert of the key is listed. */
 const listedId = (alertKey: string) =>
@@ -110,8 +93,8 @@ const listedId = (alertKey: string) =>
 
 /** Installs the client, and makes of its README's commands a function that runs the one of this name, with values for its words in capitals. */
 async function installClient() {
-  const [{ filename }] = JSON.parse(await shell(`npm pack -w packages/client --json --pack-destination '${folder}'`));
-  await shell(`cd '${folder}' && npm install --no-audit --no-fund --ignore-scripts './${filename}'`);
+  const file = await pack('packages/client', folder);
+  await shell(`cd '${folder}' && npm install --no-audit --no-fund --ignore-scripts ${file}`);
   return (name: string, ...values: string[]) => {
     const command = shown(
       'packages/client/README.md',
@@ -157,16 +140,13 @@ async function sendAndReadByCommand(): Promise<void> {
   assert.ok(last_line > 1_000 && last_line < RECORDS, `killed after line ${last_line}`);
   const sent = await shell(command('records', 'jobs.ndjson', `--from-line=${last_line + 1}`));
   assert.equal(sent, `${RECORDS - last_line} records sent.\n`);
-  await until(
-    'the alerts are open',
-    async () => (await listAlerts({ alert_keys: ['job 0', 'job 1', 'job 2'] })).length === 3,
-  );
+  const listJobs = async () => (await client.listAlerts({ alert_keys: ['job 0', 'job 1', 'job 2'] })).items;
+  await until('the alerts are open', async () => (await listJobs()).length === 3);
   const incident = shown('README.md', /"incident_id": "(\w+)"/);
   assert.match(await shell(command('incidents')), /disk/i);
   // Those of the file are open.
   await shell(command('alerts', incident).replace(' --ended', ''));
-  for (const { alert_id } of await listAlerts({ alert_keys: ['job 0', 'job 1', 'job 2'] }))
-    await expectFound(alert_id, `in incident ${incident}`);
+  for (const { alert_id } of await listJobs()) await expectFound(alert_id, `in incident ${incident}`);
   reportDone("the client's command sends records, goes on after it was killed, and reads and merges the alerts");
 }
 
@@ -199,7 +179,7 @@ async function receiveFromAlertmanagers(): Promise<void> {
   assert.equal((await lastAlertOf(key))?.alert_id, id);
   await alertmanager.send({ ...diskFull, startsAt: again.startsAt, endsAt: new Date().toISOString() });
   await until('the alert has ended', async () => Number((await lastAlertOf(key))?.end_time) > 0);
-  const open = (await listAlerts({ limit: 100 })).filter(({ title }) => title.startsWith('Disk 9'));
+  const open = (await Array.fromAsync(client.alerts())).filter(({ title }) => title.startsWith('Disk 9'));
   assert.deepEqual(
     open.map(({ alert_id }) => alert_id),
     [otherId],
@@ -234,19 +214,13 @@ async function endBySilence(): Promise<void> {
 /** A record with a key and the status `Ok` alone loses nothing. */
 async function endByKey(): Promise<void> {
   const alert = { alert_key: 'ci deploy', title: 'The deployment failed', labels: { team: 'web' } };
-  const send = async (record: object) => {
-    const body = JSON.stringify({ records: [{ kind: 'alert', ...record }] });
-    const headers = { 'Content-Type': 'application/json' };
-    const url = `${service.url}/feed/records?app_key=${DEMO_KEYS.demo}`;
-    assert.equal((await fetch(url, { method: 'POST', headers, body })).status, 200);
-  };
-  await send(alert);
+  await client.sendRecords({ records: [{ kind: 'alert', ...alert }] });
   await listedId(alert.alert_key);
-  await send({ alert_key: alert.alert_key, alert_status: 'Ok' });
+  await client.sendRecords({ records: [{ kind: 'alert', alert_key: alert.alert_key, alert_status: 'Ok' }] });
   const { title, labels, reason } = await endTold(alert.alert_key);
   assert.deepEqual([title, labels, reason], [alert.title, alert.labels, undefined]);
-  const ended = (await lastAlertOf(alert.alert_key)) as AlertItem;
-  assert.deepEqual([ended.title, ended.labels, Number(ended.end_time) > 0], [alert.title, alert.labels, true]);
+  const ended = await lastAlertOf(alert.alert_key);
+  assert.deepEqual([ended?.title, ended?.labels, Number(ended?.end_time) > 0], [alert.title, alert.labels, true]);
   reportDone('an alert ends by its key alone, and keeps its title and labels');
 }
 
@@ -257,18 +231,13 @@ async function eraseAccount(): Promise<void> {
   const id = 7;
   await admin(`account create ${id} --name Leaving --permission feed --permission monit`);
   const key = await admin(`app-key issue --account ${id}`);
-  const call = (path: string, body: object) =>
-    fetch(`${service.url}${path}?app_key=${key}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const alert = { kind: 'alert', alert_key: 'leaving', title: 'Of the account that leaves' };
-  const send = () => call('/feed/records', { records: [alert] });
-  await until('a record is taken', async () => (await send()).ok);
+  const leaving = createClient({ url: service.url, appKey: key });
+  const alert = { kind: 'alert', alert_key: 'leaving', title: 'Of the account that leaves' } as const;
+  const send = () => leaving.sendRecords({ records: [alert] });
+  await until('a record is taken', () => send().catch(() => false as const));
   await until('its alert is listed', async () => (await admin(`alert list --account ${id}`)).includes(alert.title));
   assert.match(await admin(`account erase ${id} --yes`), /^Account 7 is erased: \d+ rows and 0 refused messages\./);
-  assert.equal((await send()).status, 401);
+  await assert.rejects(send, { status: 401 });
   assert.ok(!(await admin('account list --json')).includes('Leaving'));
   assert.equal(await admin(`account create ${id} --name Again || echo refused`), 'refused');
   assert.ok((await admin(`audit --account ${id}`)).includes('account erase'));

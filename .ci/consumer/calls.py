@@ -1,4 +1,4 @@
-"""Calls each operation with the client that openapi-python-client generates. Two calls fail, as they should."""
+"""Reads and writes with the client that openapi-python-client generates. Two calls fail, as they should."""
 
 import os
 

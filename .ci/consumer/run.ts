@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { EXIT } from '../../packages/client/src/command/exit-codes.ts';
 import { DEMO_KEYS, sampleId, sampleIncidentId } from '../../packages/local/sample.ts';
 import { launchBrowser } from '../../test/browser/surroundings.ts';
-import { pythonTool, root, shell, startService } from '../support/processes.ts';
+import { pack, pythonTool, root, shell, startService } from '../support/processes.ts';
 
 const INCIDENT = sampleIncidentId(0);
 const ALERTS = [0, 1, 2].map((index) => sampleId(`alert ${index}`));
@@ -23,13 +23,6 @@ const env = { BASE_URL: service.url, APP_KEY: DEMO_KEYS.demo };
 const inFolder = (line: string, variables: Record<string, string> = {}) =>
   shell(`cd '${folder}' && ${line}`, { ...env, ...variables });
 const reportDone = (what: string) => process.stdout.write(`ok ${what}\n`);
-
-/** Packs a workspace. @returns the file in the folder */
-async function pack(workspace: string): Promise<string> {
-  const [{ filename }] = JSON.parse(await shell(`npm pack -w ${workspace} --json --pack-destination '${folder}'`));
-  return `./${filename}`;
-}
-const install = (files: string) => inFolder(`npm install --no-save --no-audit --no-fund --ignore-scripts ${files}`);
 
 async function compile(): Promise<void> {
   const withNode = `*.ts *.mjs --allowJs --checkJs --exactOptionalPropertyTypes --types node`;
@@ -155,11 +148,11 @@ async function startMcpServer(): Promise<void> {
   reportDone('Node 20: the MCP server shows the RUM resource');
 }
 
-const client = await pack('packages/client');
+const client = await pack('packages/client', folder);
 cpSync(join(import.meta.dirname, 'program'), folder, { recursive: true });
 cpSync(join(root, 'examples/node'), folder, { recursive: true });
 await inFolder('npm ci --no-audit --no-fund --ignore-scripts');
-await install(client);
+await inFolder(`npm install --no-save --no-audit --no-fund --ignore-scripts ${client}`);
 await inFolder(`npx openapi-typescript '${root}openapi.json' --output openapi.d.ts`);
 await compile();
 await sendTypedRecords();

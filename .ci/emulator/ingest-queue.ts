@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EventBridge } from '@aws-sdk/client-eventbridge';
 import { SQS } from '@aws-sdk/client-sqs';
+import type { Client } from '../../packages/client/src/index.ts';
 import { until } from '../support/processes.ts';
 import type { Emulator } from './ministack.ts';
 
@@ -13,12 +14,12 @@ interface Deployed {
   emulator: Emulator;
   outputs: Readonly<Record<string, string>>;
   account: number;
-  /** Calls an operation of the deployed API. @returns its `data` */
-  call: (path: string, body: object) => Promise<unknown>;
+  /** Of the deployed API. */
+  client: Client;
 }
 
 /** Sends a host, a work item and an alert, sees the first two in the API's answers, and receives the events of the others through a rule. */
-export async function tryIngestQueue({ emulator, outputs, account, call }: Deployed): Promise<void> {
+export async function tryIngestQueue({ emulator, outputs, account, client }: Deployed): Promise<void> {
   const sqs = new SQS(emulator.clientOptions);
   const bus = new EventBridge(emulator.clientOptions);
 
@@ -38,14 +39,12 @@ export async function tryIngestQueue({ emulator, outputs, account, call }: Deplo
   const MessageBody = records.map((record) => JSON.stringify({ ...record, account_id: account })).join('\n');
   await sqs.sendMessage({ QueueUrl: outputs.FeedUrl, MessageBody });
   await until('a host that was sent is in the fleet', async () => {
-    const fleet = (await call('/monit/servicemap/fleet', { edge_clusters: ['fed'], scan_limit: 1_000 })) as
-      | { items: { host_id: string }[] }
-      | undefined;
-    if (!fleet) await sleep(2_000); // refused by the rate limit
+    // A refusal by the rate limit ends with the next second.
+    const fleet = await client.browseFleet({ edge_clusters: ['fed'] }).catch(() => sleep(1_000, undefined));
     return fleet?.items.some(({ host_id }) => host_id === HOST);
   });
   await until('a work item that was sent can be deleted', () =>
-    call('/incident/work-item/delete', { work_item_id: ITEM, version: 1 }),
+    client.deleteWorkItem({ work_item_id: ITEM, version: 1 }).catch(() => undefined),
   );
   const events = new Map<string, Record<string, unknown>>();
   await until('the events of the alert and the deletion arrive', async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../packages/local/dynamodb-local.ts';
-import { pythonTool, startServer, until } from '../support/processes.ts';
+import { pythonTool, startServer, untilServed } from '../support/processes.ts';
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
@@ -30,12 +30,7 @@ export async function startEmulator() {
     stdio: ['ignore', log, log],
     env: { ...process.env, ...env, ...settings },
   });
-  await until(`the emulator answers: see ${logFile}`, () =>
-    fetch(`${endpoint}/_ministack/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  );
+  await untilServed(`the emulator answers: see ${logFile}`, `${endpoint}/_ministack/health`);
   return {
     endpoint,
     env,

@@ -6,12 +6,23 @@ import { join } from 'node:path';
 import { codeOf, messageOf } from '../../lib/http/errors.ts';
 import { catalog as en } from '../../lib/http/messages/en.ts';
 import { type ListedOperation, operationIdOf, operations } from '../../lib/operations/index.ts';
+import { sampleData } from '../../packages/local/sample.ts';
 import { pythonTool, root, startService } from '../support/processes.ts';
-import { sampleOf } from '../support/sample.ts';
 
 /** Enough accounts that two fleet calls a second for each are more than Schemathesis makes. */
 const ACCOUNTS = Array.from({ length: 100 }, (_, index) => index + 1);
 const TIMEOUT_MS = 180_000;
+const LINES_PER_KIND = 3;
+
+/** The sample's first lines of each kind, to which the examples of openapi.json refer, for another account and without app keys. */
+function sampleOf(account: number): string[] {
+  const lines = sampleData(Date.now()).map((line): { kind: string; account_id: unknown } => JSON.parse(line));
+  const ofKind = Map.groupBy(lines, ({ kind }) => kind);
+  ofKind.delete('app_key');
+  const firstOf = (kind: typeof lines) => kind.slice(0, LINES_PER_KIND).filter(({ account_id }) => account_id === 1);
+  return [...ofKind.values()].flatMap(firstOf).map((line) => JSON.stringify({ ...line, account_id: account }));
+}
+
 const keyOf = (account: number) => `schemathesis-key-of-account-${account}`.padEnd(32, '-');
 const linesOf = (account: number) => [
   ...sampleOf(account),

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../packages/local/dynamodb-local.ts';
-import { shell, startServer, until } from './processes.ts';
+import { shell, startServer, untilServed } from './processes.ts';
 
 /** It repeats well within a minute, after which the walk's service takes an alert for one that has ended. */
 const TIMES = ['group_wait: 0s', 'group_interval: 1s', 'repeat_interval: 15s'];
@@ -31,12 +31,7 @@ export async function downloadAlertmanager(folder: string, configurationOf: (sou
       cwd: folder,
       stdio: ['ignore', 'inherit', 'inherit'],
     });
-    await until('Alertmanager is ready', () =>
-      fetch(`http://${address}/-/ready`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    await untilServed('Alertmanager is ready', `http://${address}/-/ready`);
     const url = `http://${address}/api/v2/alerts`;
     return {
       ...server,

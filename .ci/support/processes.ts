@@ -23,6 +23,12 @@ export async function run(command: string, args: readonly string[], env: Environ
 /** Runs a line of shell, as a user would type it. @returns and throws as {@link run} */
 export const shell = (line: string, env: Environment = {}) => run('bash', ['-o', 'pipefail', '-c', line], env);
 
+/** Packs a workspace. @returns the file in the folder */
+export async function pack(workspace: string, folder: string): Promise<string> {
+  const [{ filename }] = JSON.parse(await shell(`npm pack -w ${workspace} --json --pack-destination '${folder}'`));
+  return `./${filename}`;
+}
+
 /** Starts a server with a process group of its own. `stop` ends the group, and throws if it had to kill it. */
 export function startServer(command: string, args: readonly string[], options: SpawnOptions) {
   const child = spawn(command, args, { ...options, detached: true });
@@ -76,3 +82,7 @@ export async function until<Found>(
     if (Date.now() - began > 60_000 * minutes) throw new Error(`not within ${minutes} min: ${what}`);
   }
 }
+
+/** Waits until a server answers that it is well. */
+export const untilServed = (what: string, url: string): Promise<boolean> =>
+  until(what, async () => (await fetch(url).catch(() => undefined))?.ok);

@@ -1,4 +1,4 @@
-// Makes the client of the examples, and ends them as their README says: with a line that tells what is wrong, and an exit code.
+// Makes the client of the examples, and ends them with a line that tells what is wrong, and an exit code of docs/api.md.
 import { ConnectionError, createClient } from 'incident-monitoring-rum-client';
 
 /**

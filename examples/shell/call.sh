@@ -1,4 +1,4 @@
-# What the examples share. Their exit codes are those of README.md.
+# What the examples share. Their exit codes are those of docs/api.md.
 BASE_URL=${BASE_URL:-http://127.0.0.1:3000}
 
 # refuse_use MESSAGE: ends the example for an argument, an environment variable or a file that is wrong.

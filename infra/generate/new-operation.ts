@@ -71,7 +71,7 @@ it('the text that is sent is answered, and an empty one is refused', async () =>
 `,
     [`packages/conformance/src/sections/operations/${name}.ts`]: `import { object, text } from '../../contract.ts';
 import type { OperationSection } from '../../requirement.ts';
-import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refuses } from '../common.ts';
+import { COMMON_ERRORS, refuses } from '../common.ts';
 
 const PATH = '/${name}';
 
@@ -81,9 +81,7 @@ export const section: OperationSection = {
   data: object({ text }),
   requirements: {
     'text: required, 1 to 128 characters': refuses(PATH, 'text', [undefined, '', 7]),
-    '401 Unauthorized': needsKey,
-    '429 RequestTooFrequently': RATE_LIMITED,
-    '500 InternalError': INTERNAL_ERROR,
+    ...COMMON_ERRORS,
   },
 };
 `,

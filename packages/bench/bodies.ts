@@ -2,7 +2,6 @@
  * What the bodies that may cost the most cost, and the calls on rows that do: each is sent to the function as deployed, in a process of its
  * own. Prints a table of Markdown, and each operation's largest CPU time and memory with their bounds.
  */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,11 +9,11 @@ import { join } from 'node:path';
 import { memoryMbOf } from '../../infra/function-settings.ts';
 import { SETTINGS } from '../../lib/shared/settings.ts';
 import { SHAPES } from './bodies/shapes.ts';
-import { bundle, environmentOf, pathOf } from './functions/processes.ts';
+import { type Bundle, bundle, environmentOf, startProcess } from './functions/processes.ts';
 import { startQueues } from './functions/queues.ts';
 import { hostileCallsOf, hostileLines, keyOf } from './hostile.ts';
 import type { Figure } from './run.ts';
-import { accountLines, startBenchService } from './service.ts';
+import { accountLines, eventOf, startBenchService } from './service.ts';
 
 /** The largest body that the setting allows. */
 const { env: MAX_BODY_BYTES, max: LARGEST } = SETTINGS.maxBodyBytes;
@@ -33,12 +32,8 @@ interface Report {
 }
 
 /** Calls a bundle once, in a new process. */
-async function callOnce(env: Record<string, string>, event: object): Promise<Report> {
-  const child = fork(pathOf('process.ts'), {
-    env: { ...env, PATH: process.env.PATH, HOME: tmpdir() },
-    serialization: 'advanced',
-    silent: true,
-  });
+async function callOnce(bundle: Bundle, env: Record<string, string>, event: object): Promise<Report> {
+  const child = startProcess(bundle, env);
   const ended = once(child, 'exit');
   await once(child, 'message');
   child.send(event);
@@ -52,9 +47,8 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'bodies-'));
   const count = SHAPES.reduce((sum, { shapes }) => sum + Object.keys(shapes).length, 0);
   const lines = [...hostileLines(), ...Array.from({ length: count }, (_, index) => linesOf(index)).flat()];
-  await using resources = new AsyncDisposableStack();
-  const service = resources.adopt(await startBenchService(lines), ({ stop }) => stop());
-  const queues = resources.use(await startQueues(['feed', 'refused']));
+  await using service = await startBenchService(lines);
+  await using queues = await startQueues(['feed', 'refused']);
   const [INGEST_URL = '', REFUSED_URL = ''] = queues.urls;
   const env = {
     ...environmentOf(service.endpoint, service.table.name),
@@ -66,9 +60,9 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
   );
   let made = 0;
   for (const { operation, shapes } of SHAPES) {
-    const { name, path } = operation;
+    const { name } = operation;
     const largest = 'maxBodyBytes' in operation ? operation.maxBodyBytes : LARGEST;
-    const { file } = await bundle({ operation: name }, folder.path);
+    const bundled = await bundle({ operation: name }, folder.path);
     const reports: Report[] = [];
     const calls = [
       ...Object.entries(shapes).map(([what, bodyOf]) => ({ what, key: keyOfCall(made++), body: bodyOf(largest) })),
@@ -78,14 +72,8 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
       })),
     ];
     for (const { what, key, body } of calls) {
-      const event = {
-        path,
-        headers: { 'Content-Type': 'application/json' },
-        queryStringParameters: { app_key: key },
-        requestContext: { requestId: 'bench' },
-        body,
-      };
-      const report = await callOnce({ ...env, BUNDLE: file }, event);
+      const event = { ...eventOf(operation, key, {}), body };
+      const report = await callOnce(bundled, env, event);
       reports.push(report);
       const { cpuMs, peakMb, status, answer } = report;
       const code = JSON.parse(answer || '{}').error?.code ?? 'OK';

@@ -71,7 +71,7 @@ function serve([side, endpoint, name]: string[]): void {
 export async function run(add: (figure: Figure) => void): Promise<void> {
   const lines = SIDES.flatMap((_side, index) => accountLines(index + 1, `bench-key-${index}`.padEnd(32, '-')));
   await using resources = new AsyncDisposableStack();
-  const service = resources.adopt(await startBenchService(lines), ({ stop }) => stop());
+  const service = resources.use(await startBenchService(lines));
   const limits = resources.adopt(await startLimitsProxy(service.endpoint, LIMITS), ({ close }) => close());
   const nowMs = Date.now();
   const baselineName = 'conditional PutItems by the document client, 32 at a time';

@@ -7,13 +7,11 @@ import type { ListedOperation } from '../../lib/operations/index.ts';
 import { sendNotification } from '../../lib/operations/send-notification/schema.ts';
 import { sendRecords } from '../../lib/operations/send-records/schema.ts';
 import { DEMO_KEYS, sampleData } from '../local/sample.ts';
-import { bundle, createRunner, environmentOf, type Runner } from './functions/processes.ts';
+import { type Bundle, bundle, compare, environmentOf } from './functions/processes.ts';
 import { startQueues } from './functions/queues.ts';
 import type { Figure } from './run.ts';
 import { accountLines, eventOf, hostName, startBenchService, statusOf } from './service.ts';
-import { inTurns } from './timings.ts';
 
-const ROUNDS = 6;
 /** The account of the demo key; and that whose rows the careful handler writes. */
 const ACCOUNTS = { ours: 1, careful: 99 } as const;
 
@@ -84,9 +82,8 @@ const SENT: readonly Sent[] = [
 
 export async function run(add: (figure: Figure) => void): Promise<void> {
   using folder = mkdtempDisposableSync(join(tmpdir(), 'sends-'));
-  await using resources = new AsyncDisposableStack();
   const lines = [...sampleData(Date.now()), ...accountLines(ACCOUNTS.careful, 'bench-key-careful'.padEnd(32, '-'))];
-  const service = resources.adopt(await startBenchService(lines), ({ stop }) => stop());
+  await using service = await startBenchService(lines);
   const careful = await bundle({ module: 'careful' }, folder.path);
   for (const { name, what, calls, mostWarm, eventOf } of SENT) {
     // Queues of its own, since they keep what is sent.
@@ -98,23 +95,18 @@ export async function run(add: (figure: Figure) => void): Promise<void> {
       // The largest: the calls come faster than an account may send.
       ...{ FEED_ITEMS_PER_3_SECONDS: '1000000', FEED_ITEMS_PER_MINUTE: '20000000' },
     };
-    const runnerOf = (bundle: Runner['bundle'], account: number) =>
-      createRunner({ bundle, env, calls, eventOf: (call) => eventOf(call, account) });
-    const ours = runnerOf(await bundle({ operation: name }, folder.path), ACCOUNTS.ours);
-    const baseline = runnerOf(careful, ACCOUNTS.careful);
-    await inTurns(ROUNDS, [ours.run, baseline.run]);
-    const compare = (figure: string, unit: string, figureOf: (runner: Runner) => number, most: number) =>
-      add({
-        name: `${name}: ${figure}`,
-        value: figureOf(ours),
-        unit,
-        baseline: { name: 'a careful handler', value: figureOf(baseline) },
-        most,
-      });
-    if (what.startsWith('1 ')) {
-      compare('bundle', 'KB', ({ bundle }) => bundle.bytes / 1024, 1.05);
-      compare('CPU of init + first call', 'ms', ({ initAndFirst }) => initAndFirst(), 1);
-    }
-    compare(`CPU of a warm call, ${what}`, 'ms', ({ warm }) => warm(), mostWarm);
+    const ofAccount = (bundle: Bundle, account: number) => ({
+      ...{ bundle, env, calls },
+      eventOf: (call: number) => eventOf(call, account),
+    });
+    await compare(
+      {
+        ...{ name, what, baselineName: 'a careful handler' },
+        ours: ofAccount(await bundle({ operation: name }, folder.path), ACCOUNTS.ours),
+        baseline: ofAccount(careful, ACCOUNTS.careful),
+        most: { ...(what.startsWith('1 ') && { bundle: 1.05, initAndFirst: 1 }), warm: mostWarm },
+      },
+      add,
+    );
   }
 }

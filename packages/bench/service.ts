@@ -86,15 +86,11 @@ export async function startBenchService(lines: Iterable<string>, endpoint = proc
   const timeouts = { connectionTimeout: 5_000, requestTimeout: 60_000 };
   const table = connectTable({ name, endpoint: dynamoDb.endpoint, timeouts });
   await load(table, lines);
-  return {
-    endpoint: dynamoDb.endpoint,
-    table,
-    ...benchHandlers(table),
-    async stop(): Promise<void> {
-      table.client.destroy();
-      await dynamoDb.stop();
-    },
-  };
+  async function stop(): Promise<void> {
+    table.client.destroy();
+    await dynamoDb.stop();
+  }
+  return { endpoint: dynamoDb.endpoint, table, ...benchHandlers(table), stop, [Symbol.asyncDispose]: stop };
 }
 
 /**
@@ -109,7 +105,7 @@ export async function startMeter({ endpoint, table: { name } }: { endpoint: stri
   return {
     table,
     totals: proxy.totals,
-    async stop(): Promise<void> {
+    async [Symbol.asyncDispose]() {
       table.client.destroy();
       await proxy.close();
     },

@@ -52,8 +52,8 @@ interface Measured {
 
 async function startSpender() {
   const resources = new AsyncDisposableStack();
-  const service = resources.adopt(await startBenchService(hostileLines()), ({ stop }) => stop());
-  const { table, totals } = resources.adopt(await startMeter(service), ({ stop }) => stop());
+  const service = resources.use(await startBenchService(hostileLines()));
+  const { table, totals } = resources.use(await startMeter(service));
   let nowMs = Math.ceil(Date.now() / 60_000) * 60_000;
   const handlers = createHandlers(benchDeps(table, () => nowMs));
 

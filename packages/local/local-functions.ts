@@ -8,24 +8,37 @@ export interface FunctionSource {
   readonly timeoutMs: number;
 }
 
-export interface LocalFunction {
-  /** Loads the function if necessary, then calls it. @throws what the handler throws, or the error of loading it */
-  invoke(event: unknown): Promise<unknown>;
-}
+/** Loads a function if necessary, then calls it. @throws what the handler throws, or the error of loading it */
+export type Invoke = (event: unknown) => Promise<unknown>;
 
 /** The part of Lambda's context that the service reads. */
 type InvocationContext = Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>;
 type Handler = (event: unknown, context: InvocationContext) => Promise<unknown>;
 
 /** Runs a function in this process: if it exits, so does the service. */
-export function createFunction({ entry, env, timeoutMs }: FunctionSource): LocalFunction {
+export function createFunction({ entry, env, timeoutMs }: FunctionSource): Invoke {
   let handler: Promise<Handler> | undefined;
-  return {
-    async invoke(event) {
-      handler ??= importHandler(entry, env);
-      const handle = await handler;
-      return asJson(await handle(asJson(event), contextOf(timeoutMs)));
-    },
+  return async (event) => {
+    handler ??= importHandler(entry, env);
+    const handle = await handler;
+    return asJson(await handle(asJson(event), contextOf(timeoutMs)));
+  };
+}
+
+type Settings = Readonly<Record<string, { environment: Readonly<Record<string, string>>; timeoutMs: number }>>;
+
+/** The functions of a deployment. @param env is added to the environment of each @returns a function that calls one by its name */
+export function createFunctions(functions: Settings, env: Readonly<Record<string, string>>) {
+  const invokes = new Map(
+    Object.entries(functions).map(([name, { environment, timeoutMs }]) => {
+      const entry = new URL(`../../functions/${name}.ts`, import.meta.url);
+      return [name, createFunction({ entry, env: { ...environment, ...env }, timeoutMs })] as const;
+    }),
+  );
+  return async (name: string, event: unknown): Promise<unknown> => {
+    const invoke = invokes.get(name);
+    if (!invoke) throw new Error(`the template has no function ${name}`);
+    return invoke(event);
   };
 }
 

@@ -3,14 +3,13 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopbackHost } from '../admin/local-service/loopback.ts';
 import { LOCAL_STATUS_PATH, type Measured } from '../admin/status/measured.ts';
-import { answerMetrics } from './cloudwatch.ts';
+import { createAwsCalls } from './aws-calls.ts';
 import { createCounters } from './counters.ts';
 import { readDeployment } from './deployment.ts';
 import { answerDocs } from './docs.ts';
 import { freePort } from './dynamodb-local.ts';
-import { answerEvents } from './event-bus.ts';
 import { createGateway, type GatewayOptions } from './gateway.ts';
-import { createFunction, type LocalFunction } from './local-functions.ts';
+import { createFunctions } from './local-functions.ts';
 import { createQueues, queuesOf } from './queues.ts';
 import { readTarget } from './request.ts';
 import { followStream } from './stream.ts';
@@ -18,7 +17,6 @@ import type { Template } from './template.ts';
 
 /** On AWS a schedule runs it every hour. */
 const SILENCE = { function: 'end-silent-alerts', intervalMs: 60_000 } as const;
-const functionsFolder = new URL('../../functions/', import.meta.url);
 
 export type LocalService = Awaited<ReturnType<typeof startService>>;
 
@@ -43,6 +41,7 @@ export async function startService(options: LocalServiceOptions) {
   const url = `http://127.0.0.1:${port}`;
   const queues = createQueues(queuesOf(template), port);
   const deployment = readDeployment(template, tableName, queues.url);
+  const answerAwsCall = createAwsCalls(queues.oldestMessageS, options.eventsFile);
   const counters = createCounters();
   const measure = (): Measured => ({
     operations: counters.operations(),
@@ -57,9 +56,7 @@ export async function startService(options: LocalServiceOptions) {
       response.writeHead(403, { 'Content-Type': 'text/plain' }).end('Use the address that was printed.\n');
       return true;
     }
-    if (queues.answer(request, response)) return true;
-    if (answerMetrics(request, response, queues.oldestMessageS)) return true;
-    if (answerEvents(request, response, options.eventsFile)) return true;
+    if (queues.answer(request, response) || answerAwsCall(request, response)) return true;
     if (request.method !== 'GET') return false;
     if (path !== LOCAL_STATUS_PATH) return answerDocs(path, options.demoKey, request, response);
     response.setHeader('Content-Type', 'application/json').end(JSON.stringify(measure()));
@@ -67,28 +64,17 @@ export async function startService(options: LocalServiceOptions) {
   }
 
   // Variables that Lambda would set, and local endpoints; all others come from the template.
-  const env = {
+  const invoke = createFunctions(deployment.functions, {
     AWS_REGION: 'local',
     DYNAMODB_ENDPOINT: options.functionsEndpoint ?? endpoint,
     EVENTS_ENDPOINT: url,
     CLOUDWATCH_ENDPOINT: url,
     QUIET: 'true',
-  };
-  const functions = Object.fromEntries(
-    Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => [
-      name,
-      createFunction({ entry: new URL(`${name}.ts`, functionsFolder), env: { ...environment, ...env }, timeoutMs }),
-    ]),
-  );
-  function functionOf(name: string): LocalFunction {
-    const found = functions[name];
-    if (!found) throw new Error(`the template has no function ${name}`);
-    return found;
-  }
+  });
 
   const gateway = createGateway({
     deployment,
-    invoke: (name, event) => functionOf(name).invoke(event),
+    invoke,
     onServed(served) {
       counters.addCall(served);
       options.onServed?.(served);
@@ -100,19 +86,22 @@ export async function startService(options: LocalServiceOptions) {
 
   const { eventSources, stream, queueOutputs } = deployment;
   for (const source of eventSources)
-    queues.connect(source, functionOf(source.functionName), (error, bodies) => {
-      options.onFailed?.(source.functionName, error);
-      if (source.functionName === 'finish-merges') for (const body of bodies) counters.addFailedAttempt(body, error);
-    });
+    queues.connect(
+      source,
+      (event) => invoke(source.functionName, event),
+      (error, bodies) => {
+        options.onFailed?.(source.functionName, error);
+        if (source.functionName === 'finish-merges') for (const body of bodies) counters.addFailedAttempt(body, error);
+      },
+    );
   const silence = setInterval(() => {
-    functionOf(SILENCE.function)
-      .invoke({})
-      .catch((error: Error) => options.onFailed?.(SILENCE.function, error));
+    invoke(SILENCE.function, {}).catch((error: Error) => options.onFailed?.(SILENCE.function, error));
   }, SILENCE.intervalMs).unref();
   let streamProblem: string | undefined;
   let stopStream = async () => {};
   try {
-    if (stream.enabled) stopStream = await followStream(endpoint, tableName, stream, functionOf(stream.functionName));
+    const pass = (event: unknown) => invoke(stream.functionName, event);
+    if (stream.enabled) stopStream = await followStream(endpoint, tableName, stream, pass);
   } catch (error) {
     streamProblem = (error as Error).message;
   }

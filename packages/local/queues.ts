@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { createRequestHandler } from 'local-aws-sqs';
 import { MAX_BATCH_BYTES, type QueueMessage, sizeOf, sqsText, textsOf } from '../../lib/aws/sqs.ts';
-import type { LocalFunction } from './local-functions.ts';
+import type { Invoke } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';
 
 /** A queue of the template. */
@@ -128,7 +128,7 @@ export function createQueues(settings: readonly QueueSettings[], port = 0) {
       return numbers.reduce((sum, number) => sum + number);
     },
     /** Passes the messages of a queue to a function, as Lambda does. */
-    connect(source: EventSource, target: LocalFunction, onFailed: OnFailed = () => {}) {
+    connect(source: EventSource, target: Invoke, onFailed: OnFailed = () => {}) {
       const ofQueue: Received = new Map();
       received.set(source.queue, ofQueue);
       stops.push(startPolling(queueOf(source.queue), source, target, { onFailed, received: ofQueue }));
@@ -196,7 +196,7 @@ interface StoredMessage {
 function startPolling(
   queue: Queue,
   { batchSize, windowSeconds, concurrency, reportsFailures }: EventSource,
-  target: LocalFunction,
+  target: Invoke,
   { onFailed, received }: { onFailed: OnFailed; received: Received },
 ): () => Promise<void> {
   const running = new Set<Promise<void>>();
@@ -208,7 +208,7 @@ function startPolling(
     for (const { MessageId, attributes } of messages)
       received.set(MessageId, { sentMs: Number(attributes.SentTimestamp), atMs: Date.now() });
     try {
-      const result = (await target.invoke({ Records: messages.map(recordOf) })) as SQSBatchResponse | undefined;
+      const result = (await target({ Records: messages.map(recordOf) })) as SQSBatchResponse | undefined;
       const failed = reportsFailures ? (result?.batchItemFailures ?? []) : [];
       const failedIds = new Set(failed.map(({ itemIdentifier }) => itemIdentifier));
       for (const { MessageId, ReceiptHandle } of messages)

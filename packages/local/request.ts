@@ -79,16 +79,9 @@ interface RoutedRequest {
 }
 
 /** The event that API Gateway's REST proxy integration (format 1.0) sends for a request. */
-export function toEvent({
-  request,
-  target,
-  method,
-  body,
-  route,
-  requestId,
-  arrivedMs,
-}: RoutedRequest): APIGatewayProxyEvent {
-  const { path, pathAsSent, query } = target;
+export function toEvent(routed: RoutedRequest): APIGatewayProxyEvent {
+  const { request, method, body, route, requestId, arrivedMs } = routed;
+  const { path, pathAsSent, query } = routed.target;
   const { rawHeaders } = request;
   const headers = toMaps(
     rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [])),

@@ -44,31 +44,25 @@ const pick = <Value>(values: readonly [Value, ...Value[]], name: string): Value 
 /** More hosts of this cluster are stale, as if its network failed. */
 const WORST_CLUSTER = 'fra-2';
 
-type Condition =
-  | 'active'
-  | 'truncated'
-  | 'degraded'
-  | 'health_newer'
-  | 'failed'
-  | 'stale'
-  | 'initializing'
-  | 'disabled'
-  | 'unsupported'
-  | 'no_data';
+/** Of 50 hosts of a cluster, those below each number are in its condition. Most are healthy; the rest cover every other state. */
+const CONDITIONS = [
+  [34, 'active'],
+  [36, 'truncated'],
+  [38, 'degraded'],
+  [39, 'health_newer'],
+  [40, 'failed'],
+  [43, 'stale'],
+  [45, 'initializing'],
+  [47, 'disabled'],
+  [49, 'unsupported'],
+  [50, 'no_data'],
+] as const;
+type Condition = (typeof CONDITIONS)[number][1];
 
-/** Most hosts are healthy; the rest cover every other state. */
 function conditionOf(index: number, cluster: string): Condition {
   const slot = index % 50;
   if (cluster === WORST_CLUSTER && slot < 10) return 'stale';
-  if (slot < 34) return 'active';
-  if (slot < 36) return 'truncated';
-  if (slot < 38) return 'degraded';
-  if (slot === 38) return 'health_newer';
-  if (slot === 39) return 'failed';
-  if (slot < 43) return 'stale';
-  if (slot < 45) return 'initializing';
-  if (slot < 47) return 'disabled';
-  return slot < 49 ? 'unsupported' : 'no_data';
+  return CONDITIONS.find(([end]) => slot < end)?.[1] ?? 'no_data';
 }
 
 /** The `capability_status`, if it is not `running`. */

@@ -4,7 +4,7 @@ import { DynamoDBStreams, type GetRecordsOutput } from '@aws-sdk/client-dynamodb
 import type { DynamoDBBatchResponse, DynamoDBRecord } from 'aws-lambda';
 import { Endpoint } from '../../lib/aws/endpoint.ts';
 import { streamRecord } from '../admin/relay/stream-record.ts';
-import type { LocalFunction } from './local-functions.ts';
+import type { Invoke } from './local-functions.ts';
 import { resourcesOf, type Template } from './template.ts';
 
 const POLL_MS = 500;
@@ -52,7 +52,7 @@ export function matches(pattern: unknown, record: unknown): boolean {
 export async function deliver(
   records: readonly DynamoDBRecord[],
   batchSize: number,
-  { invoke }: LocalFunction,
+  invoke: Invoke,
   signal: AbortSignal,
 ): Promise<void> {
   for (let position = 0; position < records.length; ) {
@@ -111,7 +111,7 @@ export async function followStream(
   endpoint: string,
   tableName: string,
   settings: StreamSettings,
-  target: LocalFunction,
+  target: Invoke,
 ): Promise<() => Promise<void>> {
   const stream = await openStream(endpoint, tableName);
   const ending = new AbortController();

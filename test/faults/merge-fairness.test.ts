@@ -185,6 +185,6 @@ it('small merges are all answered within a second beside a caller of 2,000 whose
   const load = { seconds: SECONDS, smallPerSecond: 5, largeCallers: 1 };
   const { small, large } = await run(load, { largeSize: 2_000, connect: oneByOne });
   expect(small.refused).toBe(0);
-  expect(small.times.percentile(99)).toBeLessThanOrEqual(1_000);
+  expect(small.ms.filter((ms) => ms > 1_000).length).toBeLessThanOrEqual(small.sent / 100);
   expect(large.moreCalls).toBe(0);
 });

@@ -1,6 +1,6 @@
 /**
  * The resources of the last release, which an update must keep: `released.json`. At a release run
- * `node test/infra/released.ts > test/infra/released.json` on its commit.
+ * `npm exec -- node test/infra/released.ts > test/infra/released.json` on its commit.
  */
 import { synthesize } from '../../packages/local/synthesize.ts';
 import type { Template } from '../../packages/local/template.ts';

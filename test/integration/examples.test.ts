@@ -1,13 +1,13 @@
 /** The examples for Node and for a shell, and the client's command: what they send, what they say, and their exit codes. */
-import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '../../lib/shared/settings.ts';
 import { EXIT } from '../../packages/client/src/command/exit-codes.ts';
+import { runProgram } from '../../packages/client/test/support/run-command.ts';
 import { textOf } from '../support/documents.ts';
-import { serve } from '../support/serve.ts';
+import { type Answer, serveAnswers } from '../support/serve.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'examples-'));
 const INCIDENT = 'a'.repeat(24);
@@ -20,16 +20,8 @@ function fileOf(text: string): string {
 }
 
 /** A service that gives these answers, the last one to all further calls. */
-async function service(...answers: { status?: number; headers?: Record<string, string>; body: object | string }[]) {
-  const bodies: string[] = [];
-  const url = await serve(async (request, response) => {
-    bodies.push((await Array.fromAsync(request)).join(''));
-    const { status = 200, headers, body } = answers[Math.min(bodies.length, answers.length) - 1] ?? { body: '' };
-    const text = typeof body === 'string' ? body : JSON.stringify({ request_id: 'r', ...body });
-    response.writeHead(status, headers).end(text);
-  });
-  return { url, bodies };
-}
+const service = (...answers: Answer[]) =>
+  serveAnswers((_request, call) => answers[Math.min(call, answers.length) - 1] ?? { body: '' });
 const refusal = (code: string, message: string, status: number) => ({ status, body: { error: { code, message } } });
 const merged = { body: { data: null } };
 
@@ -42,14 +34,7 @@ const node = (example: string) => [
 const bash = (example: string) => ['bash', `examples/shell/${example}.sh`];
 const command = (name: string) => [process.execPath, 'packages/client/src/cli.ts', name];
 
-/** Runs a program of these words. */
-function run(words: readonly string[], BASE_URL: string, APP_KEY = 'secret') {
-  const [program = '', ...args] = words;
-  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-    const env = { ...process.env, APP_KEY, BASE_URL };
-    const child = execFile(program, args, { env }, (_error, out, err) => resolve({ code: child.exitCode, out, err }));
-  });
-}
+const run = (words: readonly string[], url: string, appKey = 'secret') => runProgram(words, { url, appKey });
 /** Without a character that commands a terminal. */
 const ONE_LINE = /^\P{C}+\n$/u;
 

@@ -1,7 +1,7 @@
 /** A caller in strict TypeScript. It is compiled with the types of Node and of a browser, and runs in a browser. */
 import { ApiError, type Client, createClient, type FleetPage, UnauthorizedError } from 'incident-monitoring-rum-client';
 
-/** Calls each operation once, then one with a wrong key. @returns what succeeded */
+/** Reads, writes, then makes a call with a wrong key. @returns what succeeded */
 export async function callAll(url: string, appKey: string, alert: string, incident: string): Promise<string[]> {
   const client: Client = createClient({ url, appKey, onEvent: ({ type }) => type.length });
   const done: string[] = [];

@@ -41,6 +41,11 @@ const repeated =
   (bytes) =>
     start + unit.repeat((bytes - Buffer.byteLength(start + end)) / Buffer.byteLength(unit)) + end;
 
+/** A notification of as many alerts as it may have. */
+const alertsOf = (unit: string | ((index: number) => string), end = ']}') =>
+  filled('{"alerts":[', unit, end, { most: 25_000 });
+const STARTED = '"startsAt":"2026-11-20T08:30:00Z"';
+
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const ITEM = '{"kind":"work_item","work_item_id":"w","version":1,"title":"t",';
 const EMPTY = '{}';
@@ -104,74 +109,47 @@ const OWN: Readonly<Record<string, Readonly<Record<string, BodyOf>>>> = {
   },
   sendNotification: {
     'alerts that are numbers': filled('{"alerts":[', '0', ']}'),
-    '25,000 alerts that are numbers': filled('{"alerts":[', '0', ']}', { most: 25_000 }),
-    '25,000 alerts that are empty': filled('{"alerts":[', EMPTY, ']}', { most: 25_000 }),
-    'alerts as small as can be': filled('{"alerts":[', '{"startsAt":"2026-11-20T08:30:00Z","labels":{"a":0}}', ']}', {
-      most: 25_000,
-    }),
-    'alerts of the usual size': filled(
-      '{"alerts":[',
-      (index) =>
-        JSON.stringify({
-          status: 'firing',
-          labels: Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`label_${at}`, `value ${at} of ${index}`])),
-          annotations: { summary: `Disk ${index} is full`, description: 'd'.repeat(300), runbook_url: 'u'.repeat(100) },
-          startsAt: '2026-11-20T08:30:00.125Z',
-          endsAt: '0001-01-01T00:00:00Z',
-          generatorURL: 'u'.repeat(200),
-          fingerprint: index.toString(16).padStart(16, '0'),
-        }),
-      ']}',
-      { most: 25_000 },
+    '25,000 alerts that are numbers': alertsOf('0'),
+    '25,000 alerts that are empty': alertsOf(EMPTY),
+    'alerts as small as can be': alertsOf(`{${STARTED},"labels":{"a":0}}`),
+    'alerts of the usual size': alertsOf((index) =>
+      JSON.stringify({
+        status: 'firing',
+        labels: Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`label_${at}`, `value ${at} of ${index}`])),
+        annotations: { summary: `Disk ${index} is full`, description: 'd'.repeat(300), runbook_url: 'u'.repeat(100) },
+        startsAt: '2026-11-20T08:30:00.125Z',
+        endsAt: '0001-01-01T00:00:00Z',
+        generatorURL: 'u'.repeat(200),
+        fingerprint: index.toString(16).padStart(16, '0'),
+      }),
     ),
-    'a label of 990 levels': (bytes) =>
-      filled('{"alerts":[{"startsAt":"2026-11-20T08:30:00Z","labels":{"a":[', nested(985), ']}}]}')(bytes),
-    'a text in a label of 985 levels': (bytes) => {
-      const [start, end] = [
-        `{"alerts":[{"startsAt":"2026-11-20T08:30:00Z","labels":{"a":${'['.repeat(985)}"`,
-        `"${',0]'.repeat(985)}}}]}`,
-      ];
-      return repeated(start, 'x', end)(bytes);
-    },
+    'a label of 990 levels': filled(`{"alerts":[{${STARTED},"labels":{"a":[`, nested(985), ']}}]}'),
+    'a text in a label of 985 levels': repeated(
+      `{"alerts":[{${STARTED},"labels":{"a":${'['.repeat(985)}"`,
+      'x',
+      `"${',0]'.repeat(985)}}}]}`,
+    ),
     'an alert of numbers 1e18': filled('{"alerts":[{"x":[', '1e18', ']}]}'),
-    'alerts of numbers 1e18': filled('{"alerts":[', `[${Array(30).fill('1e18').join()}]`, ']}', { most: 25_000 }),
+    'alerts of numbers 1e18': alertsOf(`[${Array(30).fill('1e18').join()}]`),
     'an alert with labels': filled(
-      '{"alerts":[{"startsAt":"2026-11-20T08:30:00Z","labels":{',
+      `{"alerts":[{${STARTED},"labels":{`,
       (index) => `"label ${((index * 7_919) % 200_003).toString(36)}":1e18`,
       '}}]}',
     ),
-    'alerts with labels': filled(
-      '{"alerts":[',
-      '{"startsAt":"2026-11-20T08:30:00Z","labels":{"b":1e18,"a":1e18,"d":"","c":true}}',
-      ']}',
-      {
-        most: 25_000,
-      },
-    ),
-    'alerts with labels, then __proto__': filled(
-      '{"alerts":[',
-      '{"startsAt":"2026-11-20T08:30:00Z","labels":{"b":1,"a":2,"d":"","c":true}}',
+    'alerts with labels': alertsOf(`{${STARTED},"labels":{"b":1e18,"a":1e18,"d":"","c":true}}`),
+    'alerts with labels, then __proto__': alertsOf(
+      `{${STARTED},"labels":{"b":1,"a":2,"d":"","c":true}}`,
       '],"__proto__":0}',
-      { most: 25_000 },
     ),
-    'an alert with a long label': repeated(
-      '{"alerts":[{"startsAt":"2026-11-20T08:30:00Z","labels":{"a":"',
-      '😀',
-      '"}}]}',
-    ),
+    'an alert with a long label': repeated(`{"alerts":[{${STARTED},"labels":{"a":"`, '😀', '"}}]}'),
     'alerts that are cut': filled(
       '{"alerts":[',
-      `{"startsAt":"2026-11-20T08:30:00Z","labels":{"a":0},"annotations":{"description":"${'\ufffe'.repeat(1_500)}"}}`,
+      `{${STARTED},"labels":{"a":0},"annotations":{"description":"${'\ufffe'.repeat(1_500)}"}}`,
       ']}',
     ),
     'an alert of characters that SQS refuses': repeated('{"alerts":[{"x":"', '\ufffe', '"}]}'),
     'an alert of half surrogate pairs': repeated('{"alerts":[{"x":"', '\\ud800', '"}]}'),
-    'alerts with a blank summary': filled(
-      '{"alerts":[',
-      `{"startsAt":"2026-11-20T08:30:00Z","annotations":{"summary":"${' '.repeat(100)}"}}`,
-      ']}',
-      { most: 25_000 },
-    ),
+    'alerts with a blank summary': alertsOf(`{${STARTED},"annotations":{"summary":"${' '.repeat(100)}"}}`),
     'a time that is long': repeated('{"alerts":[{"labels":{"a":0},"startsAt":"2026-11-20T08:30:00.', '1', 'Z"}]}'),
   },
 };

@@ -1,4 +1,4 @@
-/** Bundles modules, and measures the CPU time of their calls in processes of their own. */
+/** Bundles modules, and compares the CPU time of their calls in processes of their own. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { FunctionName } from '../../../infra/grants.ts';
 import { aliases } from '../../../infra/replaced-modules.ts';
-import { createTimes } from '../timings.ts';
+import type { Figure } from '../run.ts';
+import { inTurns } from '../timings.ts';
 
-export const pathOf = (module: string) => fileURLToPath(new URL(module, import.meta.url));
+const pathOf = (module: string) => fileURLToPath(new URL(module, import.meta.url));
 
 /** The environment of a function of the service, and of a handler that is compared with it. */
 export const environmentOf = (endpoint: string, table: string) => ({
@@ -46,7 +47,15 @@ export async function bundle(source: { operation: FunctionName } | { module: str
   return { file, bytes: statSync(file).size } satisfies Bundle;
 }
 
-export interface Calls {
+/** Starts a process that answers calls of a bundle. Its first message says what the import has taken. */
+export const startProcess = ({ file }: Bundle, env: Readonly<Record<string, string>>) =>
+  fork(pathOf('process.ts'), {
+    env: { ...env, BUNDLE: file, PATH: process.env.PATH, HOME: tmpdir() },
+    serialization: 'advanced',
+    silent: true,
+  });
+
+interface Calls {
   readonly bundle: Bundle;
   readonly env: Readonly<Record<string, string>>;
   /** Calls in each process: a first one, and the warm ones. */
@@ -56,31 +65,59 @@ export interface Calls {
   eventOf(call: number): object;
 }
 
-/** @returns `run`: makes the calls in a new process, none of which an earlier process made; the CPU milliseconds of all processes */
-export function createRunner({ bundle, env, calls, stepMs = 0, eventOf }: Calls) {
-  const [initAndFirst, warm] = [createTimes(), createTimes()];
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/** @returns `run`: makes the calls in a new process, none of which an earlier process made; the mean CPU milliseconds of all processes */
+function createRunner({ bundle, env, calls, stepMs = 0, eventOf }: Calls) {
+  const initAndFirst: number[] = [];
+  const warm: number[] = [];
   let called = 0;
   async function run(): Promise<void> {
     const clock = { STEP_MS: String(stepMs), AHEAD_MS: String(stepMs * called) };
-    const child = fork(pathOf('process.ts'), {
-      env: { ...env, ...clock, BUNDLE: bundle.file, PATH: process.env.PATH, HOME: tmpdir() },
-      serialization: 'advanced',
-      silent: true,
-    });
+    const child = startProcess(bundle, { ...env, ...clock });
     const nextReport = async () => (await once(child, 'message'))[0] as { cpuMs: number; status?: unknown };
     const init = await nextReport();
     for (let call = 0; call < calls; call += 1) {
       child.send(eventOf(called + call));
       const { cpuMs, status } = await nextReport();
       if (status !== 200) throw new Error(`${bundle.file} answers ${status}`);
-      if (call === 0) initAndFirst.add(0, init.cpuMs + cpuMs);
-      else warm.add(0, cpuMs);
+      if (call === 0) initAndFirst.push(init.cpuMs + cpuMs);
+      else warm.push(cpuMs);
     }
     called += calls;
     const ended = once(child, 'exit');
     child.disconnect();
     await ended;
   }
-  return { bundle, run, initAndFirst: initAndFirst.meanCpu, warm: warm.meanCpu };
+  return { run, initAndFirst: () => meanOf(initAndFirst), warm: () => meanOf(warm) };
 }
-export type Runner = ReturnType<typeof createRunner>;
+
+/** Processes of each side. */
+export const ROUNDS = 6;
+
+interface Comparison {
+  readonly name: string;
+  readonly baselineName: string;
+  /** What the calls are, if the function has several comparisons. */
+  readonly what?: string;
+  readonly ours: Calls;
+  readonly baseline: Calls;
+  /** The largest ratios that are accepted; bundle and init are compared only if they have one. */
+  readonly most: { readonly bundle?: number; readonly initAndFirst?: number; readonly warm: number };
+}
+
+/** Compares a function with a baseline, each in processes of its own, which take turns. */
+export async function compare(
+  { name, baselineName, what, ours, baseline, most }: Comparison,
+  add: (figure: Figure) => void,
+): Promise<void> {
+  const [left, right] = [createRunner(ours), createRunner(baseline)];
+  await inTurns(ROUNDS, [left.run, right.run]);
+  const addFigure = (figure: string, unit: string, value: number, ofBaseline: number, most: number | undefined) => {
+    if (most !== undefined)
+      add({ name: `${name}: ${figure}`, value, unit, baseline: { name: baselineName, value: ofBaseline }, most });
+  };
+  addFigure('bundle', 'KB', ours.bundle.bytes / 1024, baseline.bundle.bytes / 1024, most.bundle);
+  addFigure('CPU of init + first call', 'ms', left.initAndFirst(), right.initAndFirst(), most.initAndFirst);
+  addFigure(`CPU of a warm call${what ? `, ${what}` : ''}`, 'ms', left.warm(), right.warm(), most.warm);
+}

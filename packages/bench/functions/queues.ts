@@ -1,24 +1,21 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { MAX_BATCH_BYTES } from '../../../lib/aws/sqs.ts';
+import { listen } from '../../../test/support/listen.ts';
 import { createQueues } from '../../local/queues.ts';
 
 /** Queues as SQS serves them. @returns the URL of each */
 export async function startQueues(names: readonly string[]) {
-  let queues: ReturnType<typeof createQueues> | undefined;
-  const server = createServer((request, response) => void queues?.answer(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer((request, response) => void queues.answer(request, response));
+  const port = await listen(server);
   const attributes = { MaximumMessageSize: MAX_BATCH_BYTES };
-  const started = createQueues(
+  const queues = createQueues(
     names.map((name) => ({ name, attributes })),
-    (server.address() as AddressInfo).port,
+    port,
   );
-  queues = started;
   return {
-    urls: names.map(started.url),
+    urls: names.map(queues.url),
     async [Symbol.asyncDispose]() {
-      await started.stop();
+      await queues.stop();
       server.close();
       server.closeAllConnections();
     },

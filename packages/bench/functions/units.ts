@@ -126,23 +126,19 @@ export async function measureUnits(endpoint?: string): Promise<Measured[]> {
     ...accountLines(3, FLEET_KEY),
     ...fleetLines(3, 2_000, nowMs),
   ];
-  const service = await startBenchService(lines, endpoint);
-  try {
-    // An import would write alerts one by one, since no merge may change an alert meanwhile.
-    const { ids, incident } = await createAlerts(service.table, 1, 2_000);
-    // All rows of the log head exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
-    await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
-    const count = countUnits(service.table);
-    const results: Measured[] = [];
-    for (const { what, operation, least, body, key = DEMO_KEYS.demo } of measuredCalls(ids, incident)) {
-      service.stepClock(PAST_CACHE_MS);
-      const cold = await count(() => service.call(operation, key, body(0)));
-      service.stepClock(WITHIN_CACHE_MS);
-      const used = await count(() => service.call(operation, key, body(1)));
-      results.push({ what, cold, used, least });
-    }
-    return results;
-  } finally {
-    await service.stop();
+  await using service = await startBenchService(lines, endpoint);
+  // An import would write alerts one by one, since no merge may change an alert meanwhile.
+  const { ids, incident } = await createAlerts(service.table, 1, 2_000);
+  // All rows of the log head exist: DynamoDB bills reads of missing rows, DynamoDB Local does not.
+  await service.call(mergeAlerts, DEMO_KEYS.demo, { alert_ids: ids.slice(1_600), incident_id: incident });
+  const count = countUnits(service.table);
+  const results: Measured[] = [];
+  for (const { what, operation, least, body, key = DEMO_KEYS.demo } of measuredCalls(ids, incident)) {
+    service.stepClock(PAST_CACHE_MS);
+    const cold = await count(() => service.call(operation, key, body(0)));
+    service.stepClock(WITHIN_CACHE_MS);
+    const used = await count(() => service.call(operation, key, body(1)));
+    results.push({ what, cold, used, least });
   }
+  return results;
 }

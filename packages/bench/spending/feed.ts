@@ -79,11 +79,9 @@ const CASES: readonly Case[] = [
 const SENT_MS = Date.now();
 
 export async function feedCosts(endpoint: string) {
-  await using resources = new AsyncDisposableStack();
-  const service = resources.adopt(await startBenchService(accountLines(1, keyOf('large')), endpoint), ({ stop }) =>
-    stop(),
-  );
-  const { table, totals } = resources.adopt(await startMeter(service), ({ stop }) => stop());
+  await using service = await startBenchService(accountLines(1, keyOf('large')), endpoint);
+  await using meter = await startMeter(service);
+  const { table, totals } = meter;
   const queues = {
     refuse: async (refused: readonly unknown[]) => refused.map(() => assert.fail(JSON.stringify(refused[0]))),
     delay: async () => undefined,

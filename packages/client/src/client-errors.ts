@@ -19,7 +19,7 @@ export class ApiError extends Error {
   /** Set only for a merge: repeat the call with this key to complete it safely. */
   readonly idempotencyKey: string | undefined;
   /**
-   * Set only by `pages()`, `hosts()` and `alerts()`: pass it as `cursor`, or `search_after_ctx`, to go on with the page that failed.
+   * Set by the methods that walk pages: pass it as `cursor` of hosts, or `search_after_ctx` of a list, to go on with the page that failed.
    */
   cursor: string | undefined;
 

@@ -27,9 +27,9 @@ export interface Client extends PlainMethods {
   hosts(request?: BrowseFleetRequest, options?: CallOptions): AsyncGenerator<ServiceMapFleetHost, void>;
   /** The alerts of all pages, by default the open ones. To resume, pass the error's `cursor` as `search_after_ctx`. */
   alerts(request?: AlertListRequest, options?: CallOptions): AsyncGenerator<AlertItem, void>;
-  /** The incidents of all pages. */
+  /** The incidents of all pages. To resume, see `alerts`. */
   incidents(request?: ListIncidentsRequest, options?: CallOptions): AsyncGenerator<IncidentInfo, void>;
-  /** The members of all pages. */
+  /** The members of all pages. To resume, see `alerts`. */
   members(request?: MemberListRequest, options?: CallOptions): AsyncGenerator<MemberItem, void>;
   /** Records without `at_ms` get the time of this call, so that a retry changes nothing. */
   sendRecords(request: SendRecordsRequest, options?: CallOptions): ReturnType<PlainMethods['sendRecords']>;

@@ -64,17 +64,12 @@ export type Validate = (method: string, path: string, answer: Answer) => void;
 export function createValidate(operations: readonly OperationContract[]): Validate {
   const successOf = new Map(operations.map(({ path, data }) => [path, ajv.compile(success(data))]));
   return (method, path, answer) => {
-    const { status, body } = answer;
+    const { status, headers, body } = answer;
     assertValid("the contract's tables", status === 200 ? successOf.get(path) : anyFailure, body);
-    checkEnvelope(method, path, answer);
+    if (body.error) expect(status, `status of ${body.error.code}`).toBe(CODES[body.error.code]);
+    if (method === 'POST' && path in OPENAPI.paths && status !== 404) checkAgainstOpenapi(path, answer);
+    expect(headers.get('svc-request-id'), 'Svc-Request-Id').toBe(body.request_id);
   };
-}
-
-function checkEnvelope(method: string, path: string, answer: Answer): void {
-  const { status, headers, body } = answer;
-  if (body.error) expect(status, `status of ${body.error.code}`).toBe(CODES[body.error.code]);
-  if (method === 'POST' && path in OPENAPI.paths && status !== 404) checkAgainstOpenapi(path, answer);
-  expect(headers.get('svc-request-id'), 'Svc-Request-Id').toBe(body.request_id);
 }
 
 const outcomeOf = ({ status, body }: Answer) => (body.error ? `${status} ${body.error.code}` : `${status}`);

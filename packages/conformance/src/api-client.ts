@@ -26,10 +26,8 @@ export interface CallOptions {
   headers?: Record<string, string>;
   /** Base URL of a service other than the certified one. */
   url?: string;
-  /** Returns the first answer, whatever it is. Without it, 429 and up to two 503 are retried after `Retry-After`. */
-  noRetry?: boolean;
-  /** Returns the first 503, while 429 is retried. */
-  no503Retry?: boolean;
+  /** Statuses after which a call is made again, when `Retry-After` says; default: 429, and 503 up to twice. */
+  retried?: readonly number[];
 }
 
 /** Pages of the fleet that several checks share, by request body. */
@@ -113,7 +111,7 @@ export function createApiClient(
 
   async function call(path: string, body: unknown = {}, options: CallOptions = {}): Promise<Answer> {
     const isCertifiedAccount = options.as === undefined || options.as === environment.appKey;
-    const max503Retries = options.no503Retry ? 0 : MAX_503_RETRIES;
+    const { retried = [429, 503] } = options;
     let answers503 = 0;
     for (;;) {
       const answer = await send(path, body, options);
@@ -121,8 +119,7 @@ export function createApiClient(
       if (permission !== undefined && isCertifiedAccount && answer.status === 403 && !environment.dataSet)
         throw new Skipped(`the account lacks the permission ${permission}`);
       if (answer.status === 503) answers503 += 1;
-      const isRetryable = answer.status === 429 || answer.status === 503;
-      if (options.noRetry || !isRetryable || answers503 > max503Retries) return answer;
+      if (!retried.includes(answer.status) || answers503 > MAX_503_RETRIES) return answer;
       const seconds = Number(answer.headers.get('retry-after'));
       expect(seconds, `Retry-After of ${answer.status}`).toBeGreaterThanOrEqual(1);
       expect(seconds, `Retry-After of ${answer.status}`).toBeLessThanOrEqual(MAX_WAIT_SECONDS);

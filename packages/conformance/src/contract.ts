@@ -25,7 +25,7 @@ export const flag = { type: 'boolean' };
 export const integer = { int64: {} };
 const natural = { int64: { minimum: 0 } };
 const oneOf = (...values: string[]) => ({ type: 'string', enum: values });
-export const listOf = (items: object) => ({ type: 'array', items });
+const listOf = (items: object) => ({ type: 'array', items });
 /** An object with these fields and no others. */
 export const object = (required: Fields, optional: Fields = {}) => ({
   type: 'object',
@@ -33,6 +33,9 @@ export const object = (required: Fields, optional: Fields = {}) => ({
   properties: { ...required, ...optional },
   additionalProperties: false,
 });
+/** A page of a list. */
+export const pageOf = (item: object) =>
+  object({ items: listOf(item), has_next_page: flag }, { search_after_ctx: text });
 
 /** What the operations of the feed tell of items that they refuse. */
 const REFUSED = { refused: listOf(object({ index: natural, reason: text })), refused_count: natural };

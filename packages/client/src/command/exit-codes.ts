@@ -1,4 +1,4 @@
-/** Exit codes of all commands and examples. docs/api.md has the same table. */
+/** Exit codes of all commands and examples. docs/api.md lists them. */
 import { ConnectionError, ServiceError, UnexpectedAnswerError } from '../client-errors.ts';
 
 export const EXIT = {

@@ -1,23 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { operations } from '../../../../lib/operations/index.ts';
-import { serve } from '../../../../test/support/serve.ts';
+import { serveAnswers } from '../../../../test/support/serve.ts';
 import { runCommand } from '../support/run-command.ts';
 
 const id = (digit: string) => digit.repeat(24);
 
-/** A service that gives one answer to all calls. `calls` are their paths and requests, `bodies` the texts of these. */
-async function serviceWith(answer: object, status = 200) {
-  const calls: [path: string, request: object][] = [];
-  const bodies: string[] = [];
-  const url = await serve(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://service');
-    const body = (await Array.fromAsync(request)).join('');
-    calls.push([pathname, JSON.parse(body)]);
-    bodies.push(body);
-    response.writeHead(status).end(JSON.stringify({ request_id: 'r', ...answer }));
-  });
-  return { calls, bodies, url };
-}
+/** A service that gives one answer to all calls. */
+const serviceWith = (body: object, status = 200) => serveAnswers(() => ({ status, body }));
 
 const run = (args: readonly string[], url: string, appKey = 'secret') => runCommand(args, { url, appKey });
 
@@ -27,40 +16,18 @@ describe('the command', () => {
   const filters = ['--status', 'no_data', '--agent-version', '1', '--edge-cluster', 'c', '--capture-mode', 'ebpf'];
   const filtered = { statuses: ['no_data'], agent_versions: ['1'], edge_clusters: ['c'], capture_modes: ['ebpf'] };
   const LIST = '/alert/list';
-  const opened = {
-    alert_id: id('d'),
-    alert_key: 'disk',
-    alert_severity: 'Critical',
-    start_time: 1_795_000_000,
-    title: 'Full',
-  };
-  const ended = {
-    alert_id: id('e'),
-    start_time: 1_795_000_000,
-    end_time: 1_795_000_060,
-    title: 'T',
-    incident: { incident_id: id('a') },
-  };
+  const start_time = 1_795_000_000;
+  const opened = { alert_id: id('d'), alert_key: 'disk', alert_severity: 'Critical', start_time, title: 'Full' };
+  const ofIncident = { incident: { incident_id: id('a') } };
+  const ended = { alert_id: id('e'), start_time, end_time: start_time + 60, title: 'T', ...ofIncident };
   const listed = { items: [opened, ended], has_next_page: false };
   const OPENED = /^d{24} {2}Critical {2}2026-11-18T11:06:40Z {2}Full \(disk\)$/.source.slice(0, -1);
   const ENDED = 'e{24} {2}- {9}2026-11-18T11:06:40Z to 2026-11-18T11:07:40Z {2}T \\(incident a{24}\\)';
-  const named = [
-    '--severity',
-    'Critical',
-    '--severity',
-    'Info',
-    '--id',
-    id('d'),
-    '--key',
-    'disk',
-    '--key',
-    'k',
-    '--asc',
-  ];
+  const named = `--severity Critical --severity Info --id ${id('d')} --key disk --key k --asc`.split(' ');
   const naming = { alert_severity: 'Critical,Info', alert_ids: [id('d')], alert_keys: ['disk', 'k'], asc: true };
 
   const span = ['--since', '2026-11-18T11:06:40Z', '--until', '2026-11-18T11:07:40Z'];
-  const times = { start_time: 1_795_000_000, end_time: 1_795_000_060 };
+  const times = { start_time, end_time: start_time + 60 };
   const ada = { member_id: 101, member_name: 'Ada' };
 
   it.each<[args: string[], path: string, request: object, data: unknown, out: RegExp]>([
@@ -74,7 +41,7 @@ describe('the command', () => {
       ['incidents', '--query', 'disk', '--id', id('a'), '--asc', ...span],
       '/incident/list',
       { query: 'disk', incident_ids: [id('a')], asc: true, ...times, limit: 100 },
-      { items: [{ incident_id: id('a'), title: 'T', created_at: 1_795_000_000, owner: { member_name: 'Ada' } }] },
+      { items: [{ incident_id: id('a'), title: 'T', created_at: start_time, owner: { member_name: 'Ada' } }] },
       /^a{24} {2}2026-11-18T11:06:40Z {2}T \(Ada\)\n$/,
     ],
     [['members', '--query', 'ada'], '/member/list', { query: 'ada', limit: 100 }, { items: [ada] }, /^101 {19}Ada\n$/],
@@ -127,19 +94,15 @@ describe('the command', () => {
   });
 
   it.each(['alerts', 'incidents', 'members'])('%s walks the pages', async (list) => {
-    const asked: unknown[] = [];
-    const url = await serve(async (request, response) => {
-      const { search_after_ctx: cursor, ...rest } = JSON.parse((await Array.fromAsync(request)).join(''));
-      asked.push(cursor);
-      expect(rest).toEqual({ limit: 100 });
+    const { url, calls } = await serveAnswers(({ search_after_ctx: cursor }) => {
       const next = { undefined: 'one', one: 'two' }[String(cursor)];
       const ids = { alert_id: `${cursor}`, incident_id: `${cursor}`, member_id: `${cursor}` };
-      const data = { items: [{ ...opened, ...ids }], has_next_page: !!next, search_after_ctx: next };
-      response.end(JSON.stringify({ request_id: 'r', data }));
+      return { body: { data: { items: [{ ...opened, ...ids }], has_next_page: !!next, search_after_ctx: next } } };
     });
     const { code, out } = await run([list], url);
     expect([code, out.match(/^\w+/gm)]).toEqual([0, ['undefined', 'one', 'two']]);
-    expect(asked).toEqual([undefined, 'one', 'two']);
+    const asked = [undefined, 'one', 'two'].map((search_after_ctx) => ({ limit: 100, search_after_ctx }));
+    expect(calls.map(([, request]) => request)).toEqual(asked);
   });
 
   it.each(operations)('$name is a command, which takes a request as JSON', async ({ name, path, example }) => {
@@ -156,13 +119,9 @@ describe('the command', () => {
     const body = '{"work_item_id":"w","version":9223372036854775806}';
     const ended = await runCommand(['delete-work-item', '-'], { url, input: `${body}\n` });
     expect(ended).toEqual({ code: 0, out: 'Done.\n', err: '' });
-    expect(bodies).toEqual([body]);
-  });
-
-  it('sends no fields without a request', async () => {
-    const { url, bodies } = await serviceWith({ data: {} });
+    // Without a request it sends no fields.
     expect(await run(['get-rum-resource', '--json'], url)).toEqual({ code: 0, out: '{}\n', err: '' });
-    expect(bodies).toEqual(['{}']);
+    expect(bodies).toEqual([body, '{}']);
   });
 
   const NO_SERVICE = 'http://127.0.0.1:65535';
@@ -211,11 +170,11 @@ describe('the command', () => {
     ['a; touch owned', '--cursor="a; touch owned"'],
     ['$(touch owned)', '--cursor=TEXT-QUOTED-FOR-YOUR-SHELL'],
   ])('makes of the cursor %j of a service no command, in its advice', async (next_cursor, words) => {
-    const url = await serve(async (request, response) => {
-      const { cursor } = JSON.parse((await Array.fromAsync(request)).join(''));
-      const answer = cursor === undefined ? { data: { items: [], next_cursor } } : { error: { code: 'InternalError' } };
-      response.writeHead(cursor === undefined ? 200 : 500).end(JSON.stringify({ request_id: 'r', ...answer }));
-    });
+    const { url } = await serveAnswers(({ cursor }) =>
+      cursor === undefined
+        ? { body: { data: { items: [], next_cursor } } }
+        : { status: 500, body: { error: { code: 'InternalError' } } },
+    );
     expect((await run(['fleet'], url)).err).toMatch(new RegExp(`\nResume with ${words.replace(/[$()]/g, '\\$&')}\n$`));
   });
 

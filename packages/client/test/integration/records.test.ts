@@ -10,7 +10,7 @@ import { exceededBound } from '../../../../lib/shared/json.ts';
 import { readSettings } from '../../../../lib/shared/settings.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { newCaller } from '../../../../test/support/accounts.ts';
-import { serve } from '../../../../test/support/serve.ts';
+import { type Answer, serve, serveAnswers } from '../../../../test/support/serve.ts';
 import { newTable, stored } from '../../../../test/support/service.ts';
 import { putAccount } from '../../../admin/accounts/accounts.ts';
 import { serveTable } from '../../../local/test/support/start-service.ts';
@@ -20,32 +20,25 @@ const { maxBodyBytes } = readSettings({ TABLE_NAME: 't' });
 const folder = mkdtempSync(join(tmpdir(), 'records-'));
 const alert = (index: number) => `{"kind":"alert","alert_key":"k${index}","title":"t","at_ms":1750000000000}`;
 const alerts = (count: number) => Array.from({ length: count }, (_, index) => alert(index + 1));
+const parsed = (texts: readonly string[]): unknown[] => texts.map((text) => JSON.parse(text));
 const fileOf = (lines: readonly string[], name = 'records.ndjson') => {
   const file = join(folder, name);
   writeFileSync(file, lines.map((line) => `${line}\n`).join(''));
   return file;
 };
 
-type Answer = { status?: number; body: object; headers?: Record<string, string> };
 const taken = (count: number): Answer => ({ body: { data: { accepted: count } } });
 const failed = (code: string, status: number, message = 'no'): Answer => ({
   status,
   body: { error: { code, message } },
 });
 
-/** A service that keeps what it gets. @param answerTo by default it takes all records */
+/** @param answerTo by default it takes all records */
 async function feed(
   answerTo: (records: unknown[], call: number, body: string) => Answer | Promise<Answer> = (all) => taken(all.length),
 ) {
-  const bodies: string[] = [];
-  const url = await serve(async (request, response) => {
-    const body = (await Array.fromAsync(request)).join('');
-    bodies.push(body);
-    const { status = 200, body: answer, headers } = await answerTo(JSON.parse(body).records, bodies.length, body);
-    response.writeHead(status, headers).end(JSON.stringify({ request_id: 'r', ...answer }));
-  });
-  const sent = () => bodies.flatMap((body): unknown[] => JSON.parse(body).records);
-  return { url, bodies, sent };
+  const { url, bodies } = await serveAnswers(({ records }, call, body) => answerTo(records, call, body));
+  return { url, bodies, sent: () => bodies.flatMap((body): unknown[] => JSON.parse(body).records) };
 }
 
 /** Runs the command. @returns without what it says only when a busy machine makes it wait */
@@ -90,14 +83,12 @@ it('sends halves to a service that takes less in a call', async () => {
   const { url, bodies } = await feed((all, _call, body) =>
     body.length > 20_000 ? failed('EntityTooLarge', 413) : taken(all.length),
   );
-  expect(await run(['records', fileOf(alerts(700))], { url })).toMatchObject({
-    code: 0,
-    out: '700 records sent.\n',
-  });
+  const file = fileOf(alerts(700));
+  expect(await run(['records', file], { url })).toMatchObject({ code: 0, out: '700 records sent.\n' });
   const accepted = bodies
     .filter((body) => body.length <= 20_000)
     .flatMap((body): unknown[] => JSON.parse(body).records);
-  expect(accepted).toEqual(alerts(700).map((text) => JSON.parse(text)));
+  expect(accepted).toEqual(parsed(alerts(700)));
 });
 
 it('names each bad line with its number and the reason, and sends the others', async () => {
@@ -153,11 +144,7 @@ describe('an interruption', () => {
     const { url, sent } = await feed();
     const resumed = await run(['records', file, `--from-line=${line}`], { url });
     expect(resumed).toEqual({ code: 0, out: '1500 records sent.\n', err: '' });
-    expect(sent()).toEqual(
-      alerts(2_500)
-        .slice(1_000)
-        .map((text) => JSON.parse(text)),
-    );
+    expect(sent()).toEqual(parsed(alerts(2_500).slice(1_000)));
   });
 
   it('by 503 is none: the same records are sent again', async () => {
@@ -188,11 +175,7 @@ describe('an interruption', () => {
       /^(?:.*\n)*\d+ records sent\. After an interruption, go on with --from-line=(\d+)\n$/.exec(printed.err) ?? [];
     child.kill('SIGKILL');
     expect(await ended).toMatchObject({ code: null, out: '' });
-    expect(
-      alerts(9_000)
-        .slice(0, Number(line) - 1)
-        .map((text) => JSON.parse(text)),
-    ).toEqual(sent().slice(0, Number(line) - 1));
+    expect(parsed(alerts(Number(line) - 1))).toEqual(sent().slice(0, Number(line) - 1));
     expect(Number(line)).toBeGreaterThan(1_000);
   });
 

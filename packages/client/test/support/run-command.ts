@@ -1,4 +1,4 @@
-/** The client's command as a process of its own. */
+/** The client's command, and other programs that call the service, as processes of their own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 
 export interface CommandOptions {
@@ -12,12 +12,13 @@ export interface CommandOptions {
 }
 
 /** Starts the command. `ended` is its exit code, 130 after SIGINT as in a shell, and what it has printed. */
-export function startCommand(
-  args: readonly string[],
-  { url: BASE_URL, appKey: APP_KEY = 'secret', input, nodeOptions = [] }: CommandOptions,
-) {
-  const env = { ...process.env, BASE_URL, APP_KEY };
-  const child: ChildProcess = spawn(process.execPath, [...nodeOptions, 'packages/client/src/cli.ts', ...args], { env });
+export const startCommand = (args: readonly string[], { nodeOptions = [], ...options }: CommandOptions) =>
+  startProgram([process.execPath, ...nodeOptions, 'packages/client/src/cli.ts', ...args], options);
+
+/** Starts a program of these words. */
+function startProgram(words: readonly string[], { url: BASE_URL, appKey: APP_KEY = 'secret', input }: CommandOptions) {
+  const [program = '', ...args] = words;
+  const child: ChildProcess = spawn(program, args, { env: { ...process.env, BASE_URL, APP_KEY } });
   const printed = { out: '', err: '' };
   child.stdout?.on('data', (chunk) => (printed.out += chunk));
   child.stderr?.on('data', (chunk) => (printed.err += chunk));
@@ -31,3 +32,6 @@ export function startCommand(
 
 export const runCommand = (args: readonly string[], options: CommandOptions) =>
   startCommand(args, { input: '', ...options }).ended;
+
+export const runProgram = (words: readonly string[], options: CommandOptions) =>
+  startProgram(words, { input: '', ...options }).ended;

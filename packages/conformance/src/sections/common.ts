@@ -44,28 +44,14 @@ export const refuses =
 export const refusesUnsupported =
   (path: string, fields: Readonly<Record<string, unknown[]>>): Check =>
   async (api) => {
-    const bodyOf = (value: (harmless: unknown[]) => unknown) =>
-      Object.fromEntries(Object.entries(fields).map(([name, harmless]) => [name, value(harmless)]));
+    const callWith = (choose: (harmless: unknown[]) => unknown) =>
+      api.call(path, Object.fromEntries(Object.entries(fields).map(([name, harmless]) => [name, choose(harmless)])));
     for (const value of ['x', 2, [0], {}]) {
-      const answer = await api.call(
-        path,
-        bodyOf(() => value),
-      );
+      const answer = await callWith(() => value);
       for (const field of [...Object.keys(fields), 'search_after_ctx']) invalid(answer, field);
     }
-    for (const value of [null, '', []])
-      data(
-        await api.call(
-          path,
-          bodyOf(() => value),
-        ),
-      );
-    data(
-      await api.call(
-        path,
-        bodyOf((harmless) => harmless[0]),
-      ),
-    );
+    for (const value of [null, '', []]) data(await callWith(() => value));
+    data(await callWith(([harmless]) => harmless));
     data(await api.call(path, { p: fields.p?.at(-1) }));
   };
 
@@ -172,3 +158,10 @@ export async function localizesMessages(api: ApiClient): Promise<void> {
 
 export const RATE_LIMITED = todo('checked in section 8');
 export const INTERNAL_ERROR = todo('the answer to a bug of the service, which no call can cause');
+
+/** What the contract says in the same words of most operations. */
+export const COMMON_ERRORS = {
+  '401 Unauthorized': needsKey,
+  '429 RequestTooFrequently': RATE_LIMITED,
+  '500 InternalError': INTERNAL_ERROR,
+};

@@ -153,7 +153,7 @@ export const errors = {
   'ServiceUnavailable, 503: a dependency is unavailable': async (api) => {
     const url = await api.need('startDefective')('table');
     for (const { path } of api.operations)
-      refused(await api.call(path, {}, { url, noRetry: true }), 'ServiceUnavailable');
+      refused(await api.call(path, {}, { url, retried: [] }), 'ServiceUnavailable');
   },
   NoLicense: todo('reserved: no operation here is licensed'),
   ReferenceExist: todo('reserved: no deletion here is blocked by references'),

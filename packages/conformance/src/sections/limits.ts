@@ -20,8 +20,7 @@ const untilNext = ({ environment }: ApiClient, windowMs: number) =>
   environment.wait(windowMs - (Date.now() % windowMs) + 20);
 const windowOf = (windowMs: number) => Math.floor(Date.now() / windowMs);
 
-const browseOnce = (api: ApiClient, options: CallOptions = {}) =>
-  api.fleet({ limit: 1 }, { noRetry: true, ...options });
+const browseOnce = (api: ApiClient, options: CallOptions = {}) => api.fleet({ limit: 1 }, { retried: [], ...options });
 
 const browseAtOnce = (api: ApiClient, calls: number, options?: CallOptions) =>
   Promise.all(Array.from({ length: calls }, () => browseOnce(api, options)));
@@ -106,7 +105,7 @@ export const limits = {
   'There is a limit per account on the other operations: 429 RequestTooFrequently': {
     async usesUpRateLimit(api) {
       api.need('dataSet');
-      const calls = Array.from({ length: MAX_BURST }, () => api.call(RUM, {}, { noRetry: true }));
+      const calls = Array.from({ length: MAX_BURST }, () => api.call(RUM, {}, { retried: [] }));
       const refusals = (await Promise.all(calls)).filter(({ status }) => status === 429);
       if (refusals.length === 0)
         throw new Skipped(`${MAX_BURST} concurrent calls passed: API Gateway’s throttle is best effort`);

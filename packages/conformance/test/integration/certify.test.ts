@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { stepOf, textOf } from '../../../../test/support/documents.ts';
@@ -11,6 +10,7 @@ import { serve } from '../../../../test/support/serve.ts';
 import { newTable } from '../../../../test/support/service.ts';
 import { countAlerts } from '../../../admin/incidents/list.ts';
 import { adminOf } from '../../../admin/test/support/run-admin.ts';
+import { runProgram } from '../../../client/test/support/run-command.ts';
 import { serveTable } from '../../../local/test/support/start-service.ts';
 import { createApiClient, RUM } from '../../src/api-client.ts';
 import { dataSetOf } from '../../src/data.ts';
@@ -18,17 +18,13 @@ import { deployedEnvironment } from '../../src/environment.ts';
 import { checkEnvironment } from '../../src/preflight.ts';
 import { contract } from '../../src/sections/index.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const table = await newTable();
 const service = await serveTable(table);
 afterAll(() => service.stop());
 const { appKey } = await newAccount(table);
 
 const certify = (...args: string[]) =>
-  new Promise<{ code: unknown; out: string }>((resolve) => {
-    const env = { ...process.env, APP_KEY: appKey };
-    execFile(process.execPath, [MAIN, ...args], { env }, (error, out) => resolve({ code: error?.code ?? 0, out }));
-  });
+  runProgram([process.execPath, 'packages/conformance/src/main.ts', ...args], { url: service.url, appKey });
 
 describe('npm run certify', () => {
   it('checks without data the requirements that need none, and prints how many it has checked', async () => {

@@ -11,7 +11,7 @@ import { readDeployment } from '../../../local/deployment.ts';
 import { freePort } from '../../../local/dynamodb-local.ts';
 import { startFailingTable } from '../../../local/failing-table.ts';
 import { createGateway } from '../../../local/gateway.ts';
-import { createFunction } from '../../../local/local-functions.ts';
+import { createFunctions } from '../../../local/local-functions.ts';
 import { createQueues, queuesOf } from '../../../local/queues.ts';
 import { accountLines, dataSetOf, otherAccountLines, rumLines, textsOf } from '../../src/data.ts';
 import { defineTests } from '../../src/define-tests.ts';
@@ -32,17 +32,11 @@ async function start(env: Record<string, string> = {}): Promise<string> {
   const port = await freePort();
   const queues = createQueues(queuesOf(template), port);
   const deployment = readDeployment(template, table.name, queues.url);
-  const functions = new Map(
-    Object.entries(deployment.functions).map(([name, { environment, timeoutMs }]) => {
-      const all = { ...environment, AWS_REGION: 'local', DYNAMODB_ENDPOINT: dynamodbEndpoint(), QUIET: 'true', ...env };
-      const entry = new URL(`../../../../functions/${name}.ts`, import.meta.url);
-      return [name, createFunction({ entry, env: all, timeoutMs })] as const;
-    }),
-  );
+  const local = { AWS_REGION: 'local', DYNAMODB_ENDPOINT: dynamodbEndpoint(), QUIET: 'true' };
   const gateway = createGateway({
     deployment,
     now: Date.now,
-    invoke: (name, event) => functions.get(name)?.invoke(event) ?? Promise.reject(new Error(`no function ${name}`)),
+    invoke: createFunctions(deployment.functions, { ...local, ...env }),
     answerOther(request, response) {
       if (queues.answer(request, response)) return true;
       response.setHeader('Date', new Date().toUTCString()); // Node's own header has the time of the machine.

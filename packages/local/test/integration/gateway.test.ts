@@ -9,6 +9,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, inject, it } from 'vitest';
 import { listen } from '../../../../test/support/listen.ts';
 import { readDeployment } from '../../deployment.ts';
+import { docsPage, exactJson } from '../../docs.ts';
 import { createGateway } from '../../gateway.ts';
 import { createUsagePlans } from '../../usage-plans.ts';
 
@@ -200,4 +201,27 @@ it('the usage plans admit the rate and the burst of the template, for each accou
     clock.now += 1000;
     expect(admitted(key, path)).toBe(rate);
   }
+});
+
+it('the gateway reports the name and the error of a function that fails', async () => {
+  const failures: string[] = [];
+  const gateway = createGateway({
+    deployment,
+    invoke: () => Promise.reject(new Error('no such table')),
+    onFailed: (name, { message }) => failures.push(`${name}: ${message}`),
+  });
+  const port = await listen(gateway.unref());
+  expect((await fetch(`http://127.0.0.1:${port}/openapi.json`)).status).toBe(503);
+  expect(failures).toEqual(['openapi-document: no such table']);
+});
+
+it('the reference page shows the numbers of an answer as they were sent', () => {
+  const text = '{"id":9223372036854775807,"n":[1.0,1e3],"s":"a\\u0041"}';
+  expect(exactJson(text)).toBe('{\n  "id": 9223372036854775807,\n  "n": [\n    1.0,\n    1e3\n  ],\n  "s": "aA"\n}');
+  for (const notJson of ['no JSON', undefined, { size: 3 }]) expect(exactJson(notJson as string)).toBeUndefined();
+  const page = docsPage('k', 'n');
+  // The copy in the page works without this module, so the function uses nothing outside itself.
+  const source = page.slice(page.indexOf('function exactJson'), page.indexOf('// Swagger UI parses'));
+  expect(new Function(`${source}; return exactJson('[9007199254740993]')`)()).toBe('[\n  9007199254740993\n]');
+  expect(page).toContain('plugins: [showExactly]');
 });

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type SendMessageCommandInput, SQS } from '@aws-sdk/client-sqs';
+import type { SendMessageCommandInput } from '@aws-sdk/client-sqs';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { writeRow } from '../../../../lib/ingest/write-records.ts';
 import { keys } from '../../../../lib/table/keys.ts';
@@ -12,26 +12,17 @@ import { recordFrom } from '../../../../test/support/ingest.ts';
 import { serve } from '../../../../test/support/serve.ts';
 import { everythingIn, newAppKey, newTable, stored } from '../../../../test/support/service.ts';
 import { SETTLE_MS } from '../../../admin/accounts/erase-account.ts';
-import { loadData } from '../../../admin/data/load.ts';
 import { connectIngestQueues } from '../../../admin/ingest/queues.ts';
-import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { serveConsole, textOf } from '../../../admin/test/support/console-pages.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { synthesize } from '../../synthesize.ts';
 import { callOnce, callService, serveForOperator, serveTable } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
-const { url, outputs, QueueUrl, RefusedUrl, sqs } = await serveForOperator(table);
+const { url, outputs, QueueUrl, RefusedUrl, sqs, load } = await serveForOperator(table);
 
 let account: number;
 const appKey = newAppKey();
-const load = (...lines: object[]) =>
-  loadData(
-    table,
-    'test',
-    lines.map((line) => JSON.stringify(line)),
-    { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) },
-  );
 const accountLine = (account_id: number) => ({ kind: 'account', account_id, name: 'A', permissions: ['feed'] });
 beforeEach(async () => {
   account = newAccountId();
@@ -64,6 +55,9 @@ async function redrive(): Promise<void> {
   await sqs.startMessageMoveTask({ SourceArn, DestinationArn });
 }
 const feedStatus = async (refused = 0) => JSON.parse((await admin(`feed status --refused ${refused} --json`)).out);
+/** The refused records that name an account. */
+const refusedOf = async (of: number) =>
+  (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) => record.includes(String(of)));
 
 describe("the feed's queue", () => {
   it('accepts what an SDK sends, and has the URL and attributes of an SQS queue', async () => {
@@ -221,13 +215,9 @@ describe('a refused record', () => {
     await redrive();
     await send(bodyOf({ ...hostRecord('later'), account_id: other }));
     await expect.poll(() => hostIds(other), SOON).toContain('later');
-    const refused = async () =>
-      (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) =>
-        record.includes(String(other)),
-      );
     const record = expect.stringContaining(`{"account_id":${account},"from":"/feed/alert`);
     const again = { line: 1, record, reason: expect.stringMatching(/^is no record.* Delete it/) };
-    await expect.poll(refused, SOON).toEqual([expect.objectContaining(again)]);
+    await expect.poll(() => refusedOf(other), SOON).toEqual([expect.objectContaining(again)]);
     expect(await hostIds(other)).toEqual(['later', 'stays']);
     expect(await hostIds()).toEqual([]);
   });
@@ -260,11 +250,7 @@ it('of an erased account the queues keep nothing, whether it came before or late
   await load({ kind: 'app_key', account_id: account, app_key: key });
   await callService(url, '/feed/alertmanager', key, { alerts: ['unreadable'] });
   await send(`${bodyOf({ ...hostRecord('bad'), enabled: 'yes' })}\n${bodyOf(hostRecord('good'))}`);
-  const kept = async () =>
-    (await feedStatus(100)).refused_records.filter(({ record }: { record: string }) =>
-      record.includes(String(account)),
-    );
-  await expect.poll(() => kept(), SOON).toHaveLength(2);
+  await expect.poll(() => refusedOf(account), SOON).toHaveLength(2);
   await expect.poll(() => hostIds(), SOON).toEqual(['good']);
   let atMs = Date.now();
   const now = () => {
@@ -274,7 +260,7 @@ it('of an erased account the queues keep nothing, whether it came before or late
   const erased = await runCommand(['account', 'erase', String(account), '--yes', '--service', url], { now });
   // The host, when its record came, the key, the count of what was sent, and the account in the list of accounts.
   expect(erased).toMatchObject({ exitCode: 0, out: expect.stringMatching(/: 5 rows and 2 refused messages\./) });
-  expect(await kept()).toEqual([]);
+  expect(await refusedOf(account)).toEqual([]);
 
   // Functions that have not trusted the account before.
   const later = await serveTable(table);
@@ -283,17 +269,8 @@ it('of an erased account the queues keep nothing, whether it came before or late
   expect((await callService(later.url, '/feed/records', key, { records: [hostRecord('https')] })).status).toBe(401);
   const other = newAccountId();
   await load(accountLine(other));
-  const client = new SQS({
-    endpoint: later.url,
-    region: 'eu-west-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-  });
-  onTestFinished(() => client.destroy());
-  const lines = bodyOf({ ...hostRecord('bad'), enabled: 'yes' }, hostRecord('good'), {
-    ...hostRecord('other'),
-    account_id: other,
-  });
-  await client.sendMessage({ QueueUrl: later.queueUrls.FeedUrl, MessageBody: lines });
+  const ofOther = { ...hostRecord('other'), account_id: other };
+  later.sendToIngest(bodyOf({ ...hostRecord('bad'), enabled: 'yes' }, hostRecord('good'), ofOther));
   await expect.poll(() => hostIds(other), SOON).toEqual(['other']);
   expect(await ingestQueues?.peekRefused(100)).toEqual([]);
 });

@@ -3,25 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { newAppKey, newTable } from '../../../../test/support/service.ts';
-import { loadData } from '../../../admin/data/load.ts';
 import { runCommand } from '../../../admin/test/support/run-admin.ts';
 import { callService, serveForOperator } from '../support/start-service.ts';
 
 const table = await newTable({ stream: true });
-const { url, QueueUrl, RefusedUrl, sqs } = await serveForOperator(table);
+const { url, QueueUrl, RefusedUrl, sqs, load } = await serveForOperator(table);
 
 const SOON = { timeout: 20_000, interval: 100 };
 const run = (args: string | string[]) =>
   runCommand([...(typeof args === 'string' ? args.split(' ') : args), '--service', url]);
 const json = async (args: string) => JSON.parse((await run(`${args} --json`)).out);
 
-const load = (...lines: object[]) =>
-  loadData(
-    table,
-    'test',
-    lines.map((line) => JSON.stringify(line)),
-    { nowMs: 1_000 },
-  );
 const createAccount = (account_id: number) => load({ kind: 'account', account_id, name: 'A', permissions: ['feed'] });
 const member = (account_id: number) => ({ kind: 'member', account_id, member_id: 1, name: 'Ada' });
 const send = (...records: object[]) =>

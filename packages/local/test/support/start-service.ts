@@ -6,6 +6,8 @@ import { afterAll, expect, inject, vi } from 'vitest';
 import { PATIENT } from '../../../../lib/aws/http-handler.ts';
 import { clientConfig, type Table } from '../../../../lib/table/client.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
+import { loadData } from '../../../admin/data/load.ts';
+import { createLocalGatewayKeys } from '../../../admin/local-service/local-gateway-keys.ts';
 import { isAlive, registerRunning } from '../../../admin/local-service/running.ts';
 import { type LocalServiceOptions, startService } from '../../local-service.ts';
 
@@ -17,7 +19,7 @@ export const serveTable = ({ name }: Table, options: Partial<LocalServiceOptions
 
 /**
  * Starts the service as {@link serveTable} does, as one that the operator's command finds, until the tests of the file end.
- * @returns also its queues of records, and of refused records, and a client for them
+ * @returns also its queues of records, and of refused records, a client for them, and what imports lines
  */
 export async function serveForOperator(table: Table) {
   const service = await serveTable(table);
@@ -31,7 +33,12 @@ export async function serveForOperator(table: Table) {
     sqs.destroy();
     await service.stop();
   });
-  return { url, outputs, QueueUrl, RefusedUrl, sqs };
+  /** Imports lines, older than all that is sent. */
+  const load = (...lines: object[]) => {
+    const texts = lines.map((line) => JSON.stringify(line));
+    return loadData(table, 'test', texts, { nowMs: 1_000, gatewayKeys: createLocalGatewayKeys(table) });
+  };
+  return { url, outputs, QueueUrl, RefusedUrl, sqs, load };
 }
 
 /** Runs the start command, by Node or by `command`, and waits until it serves, or ends. */

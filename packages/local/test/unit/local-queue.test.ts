@@ -29,7 +29,7 @@ function connectedQueue(handle: (event: Event, call: number) => unknown = () => 
     return handle(event as Event, calls.length);
   };
   const failed: string[][] = [];
-  queues.connect({ ...SOURCE, ...source }, { invoke }, (_error, bodies) => failed.push([...bodies]));
+  queues.connect({ ...SOURCE, ...source }, invoke, (_error, bodies) => failed.push([...bodies]));
   const counts = () => [queues.count('Queue'), queues.count('Letters')];
   return { ...queues, calls, failed, counts, send: (body: string) => queues.send('Queue', body) };
 }
@@ -106,7 +106,7 @@ describe('the local stream', () => {
       if (result instanceof Error) throw result;
       return result;
     };
-    const delivering = deliver(records, 3, { invoke }, new AbortController().signal);
+    const delivering = deliver(records, 3, invoke, new AbortController().signal);
     await vi.advanceTimersByTimeAsync(60_000);
     await delivering;
     expect(passed).toEqual(batches);

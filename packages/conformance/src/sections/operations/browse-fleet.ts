@@ -40,7 +40,7 @@ const failsWith503 =
   async (api) => {
     const url = await api.need('startDefective')(defect);
     // A 429 is retried, since other checks may browse the fleet of the same account in this second.
-    refused(await api.fleet({ limit: 1 }, { url, no503Retry: true }), 'ServiceUnavailable');
+    refused(await api.fleet({ limit: 1 }, { url, retried: [429] }), 'ServiceUnavailable');
   };
 
 const BAD_MODES = [['none'], ['EBPF'], many(4, 'ebpf'), 'ebpf'];

@@ -5,7 +5,7 @@ import { DELETE } from '../../api-client.ts';
 import { object } from '../../contract.ts';
 import { ROUNDED } from '../../data.ts';
 import { all, NOT_SPECIFIED, type OperationSection, type Requirements, todo, withData } from '../../requirement.ts';
-import { INTERNAL_ERROR, MISSING, needsKey, RATE_LIMITED, refuses } from '../common.ts';
+import { COMMON_ERRORS, MISSING, refuses } from '../common.ts';
 
 // Several checks delete the same work item: a deletion that is repeated succeeds, too.
 export const workItem = {
@@ -52,9 +52,7 @@ export const deleteWorkItem = {
   ),
   'Bounds of work_item_id, and how version is checked': todo(NOT_SPECIFIED),
   '400 InvalidParameter': refuses(DELETE, 'work_item_id', [undefined]),
-  '401 Unauthorized': needsKey,
-  '429 RequestTooFrequently': RATE_LIMITED,
-  '500 InternalError': INTERNAL_ERROR,
+  ...COMMON_ERRORS,
 } satisfies Requirements;
 
 export const section: OperationSection = {

@@ -3,7 +3,7 @@ import { data, refused } from '../../answers.ts';
 import { alertItem } from '../../contract.ts';
 import { alertContent } from '../../data.ts';
 import { type OperationSection, withData } from '../../requirement.ts';
-import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refuses } from '../common.ts';
+import { COMMON_ERRORS, refuses } from '../common.ts';
 
 const PATH = '/alert/info';
 
@@ -27,8 +27,6 @@ export const section: OperationSection = {
       for (const alert_id of [unknown, otherAccount.alert])
         refused(await api.call(PATH, { alert_id }), 'ResourceNotFound', alert_id);
     }),
-    '401 Unauthorized': needsKey,
-    '429 RequestTooFrequently': RATE_LIMITED,
-    '500 InternalError': INTERNAL_ERROR,
+    ...COMMON_ERRORS,
   },
 };

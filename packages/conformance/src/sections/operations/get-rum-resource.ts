@@ -12,7 +12,7 @@ import {
   todo,
   withData,
 } from '../../requirement.ts';
-import { INTERNAL_ERROR, needsKey, RATE_LIMITED, refuses, store } from '../common.ts';
+import { COMMON_ERRORS, refuses, store } from '../common.ts';
 
 const RECORD: Readonly<Record<string, unknown>> = RUM_RECORD;
 const TYPES: Readonly<Record<string, object>> = { string: text, boolean: flag, number: integer, bigint: integer };
@@ -87,9 +87,7 @@ export const readRum = {
     }
   },
   '400 InvalidParameter': refuses(RUM, 'no_cache', ['x']),
-  '401 Unauthorized': needsKey,
-  '429 RequestTooFrequently': RATE_LIMITED,
-  '500 InternalError': INTERNAL_ERROR,
+  ...COMMON_ERRORS,
 } satisfies Requirements;
 
 export const section: OperationSection = {

@@ -1,17 +1,9 @@
 import { expect } from 'vitest';
 import { data, refused } from '../../answers.ts';
 import type { ApiClient } from '../../api-client.ts';
-import { alertItem, flag, listOf, object, text } from '../../contract.ts';
+import { alertItem, pageOf } from '../../contract.ts';
 import { all, type OperationSection, withData } from '../../requirement.ts';
-import {
-  continues,
-  INTERNAL_ERROR,
-  type Item,
-  needsKey,
-  RATE_LIMITED,
-  refuses,
-  refusesUnsupported,
-} from '../common.ts';
+import { COMMON_ERRORS, continues, type Item, refuses, refusesUnsupported } from '../common.ts';
 
 const PATH = '/alert/list';
 /** A page of all alerts that a check can name. */
@@ -25,7 +17,7 @@ const listed = async (api: ApiClient, alert_keys: string[], body: object = {}) =
 export const section: OperationSection = {
   heading: '4.7 List alerts',
   path: PATH,
-  data: object({ items: listOf(alertItem), has_next_page: flag }, { search_after_ctx: text }),
+  data: pageOf(alertItem),
   requirements: {
     'POST /alert/list lists open alerts, the latest start first': withData(async (api, { openKeys, endedKey }) => {
       const ours = new Set([...openKeys, endedKey]);
@@ -89,8 +81,6 @@ export const section: OperationSection = {
     'filters that the list does not have are refused': refusesUnsupported(PATH, {
       ...{ p: [0, 1], channel_ids: [], integration_ids: [], ever_muted: [false], orderby: [], by_updated_at: [false] },
     }),
-    '401 Unauthorized': needsKey,
-    '429 RequestTooFrequently': RATE_LIMITED,
-    '500 InternalError': INTERNAL_ERROR,
+    ...COMMON_ERRORS,
   },
 };

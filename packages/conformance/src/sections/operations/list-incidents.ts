@@ -1,18 +1,10 @@
 import { expect } from 'vitest';
 import { data } from '../../answers.ts';
 import type { ApiClient } from '../../api-client.ts';
-import { flag, integer, listOf, object, text } from '../../contract.ts';
+import { integer, object, pageOf, text } from '../../contract.ts';
 import type { DataSet } from '../../data.ts';
 import { all, type OperationSection, withData } from '../../requirement.ts';
-import {
-  continues,
-  INTERNAL_ERROR,
-  type Item,
-  needsKey,
-  RATE_LIMITED,
-  refuses,
-  refusesUnsupported,
-} from '../common.ts';
+import { COMMON_ERRORS, continues, type Item, refuses, refusesUnsupported } from '../common.ts';
 
 const PATH = '/incident/list';
 const incident = object(
@@ -28,7 +20,7 @@ const listed = async (api: ApiClient, body: object) => idsOf(data(await api.call
 export const section: OperationSection = {
   heading: '4.9 List incidents',
   path: PATH,
-  data: object({ items: listOf(incident), has_next_page: flag }, { search_after_ctx: text }),
+  data: pageOf(incident),
   requirements: {
     'incident_ids: these, the highest id first; unknown ones are left out': withData(async (api, dataSet) => {
       const incident_ids = [...allIds(dataSet).toReversed(), dataSet.unknown, dataSet.otherAccount.incident];
@@ -68,8 +60,6 @@ export const section: OperationSection = {
       ...{ acker_ids: [], creator_ids: [], closer_ids: [], nums: [], is_snoozed: [false], is_my_team: [false] },
       ...{ is_my_channel: [false], ever_muted: [false], is_rare: [false] },
     }),
-    '401 Unauthorized': needsKey,
-    '429 RequestTooFrequently': RATE_LIMITED,
-    '500 InternalError': INTERNAL_ERROR,
+    ...COMMON_ERRORS,
   },
 };

@@ -1,18 +1,10 @@
 import { expect } from 'vitest';
 import { data } from '../../answers.ts';
-import { flag, integer, listOf, object, text } from '../../contract.ts';
+import { integer, object, pageOf, text } from '../../contract.ts';
 import { OWNER } from '../../data.ts';
 import { BIG } from '../../hosts.ts';
 import { all, type OperationSection, withData } from '../../requirement.ts';
-import {
-  continues,
-  INTERNAL_ERROR,
-  type Item,
-  needsKey,
-  RATE_LIMITED,
-  refuses,
-  refusesUnsupported,
-} from '../common.ts';
+import { COMMON_ERRORS, continues, type Item, refuses, refusesUnsupported } from '../common.ts';
 
 const PATH = '/member/list';
 const member = object({ account_id: integer, member_id: integer, member_name: text, updated_at: integer });
@@ -21,7 +13,7 @@ const idsOf = ({ items }: { items: Item[] }) => items.map(({ member_id }) => mem
 export const section: OperationSection = {
   heading: '4.10 List members',
   path: PATH,
-  data: object({ items: listOf(member), has_next_page: flag }, { search_after_ctx: text }),
+  data: pageOf(member),
   requirements: {
     'query: names that contain it, in either letter case; ids are exact': all(
       refuses(PATH, 'query', ['', 'q'.repeat(257), 7]),
@@ -41,8 +33,6 @@ export const section: OperationSection = {
     'filters that the list does not have are refused': refusesUnsupported(PATH, {
       ...{ p: [0, 1], role_id: [0], orderby: [], asc: [true] },
     }),
-    '401 Unauthorized': needsKey,
-    '429 RequestTooFrequently': RATE_LIMITED,
-    '500 InternalError': INTERNAL_ERROR,
+    ...COMMON_ERRORS,
   },
 };

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { data, invalid } from '../../answers.ts';
 import { FEED_RESULT } from '../../contract.ts';
 import { type OperationSection, withData } from '../../requirement.ts';
-import { INTERNAL_ERROR, needsKey, needsPermission, RATE_LIMITED, refuses } from '../common.ts';
+import { COMMON_ERRORS, needsPermission, refuses } from '../common.ts';
 
 const PATH = '/feed/alertmanager';
 const ALERT = { status: 'resolved', labels: { alertname: 'Certificate' }, startsAt: '2026-01-01T00:00:00Z' };
@@ -30,8 +30,6 @@ export const section: OperationSection = {
         accepted: 1,
       }),
     ),
-    '401 Unauthorized': needsKey,
-    '429 RequestTooFrequently': RATE_LIMITED,
-    '500 InternalError': INTERNAL_ERROR,
+    ...COMMON_ERRORS,
   },
 };

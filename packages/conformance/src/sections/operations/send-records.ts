@@ -3,7 +3,7 @@ import { data, invalid, refused } from '../../answers.ts';
 import { FEED_RESULT } from '../../contract.ts';
 import { OWNER } from '../../data.ts';
 import { type OperationSection, withData } from '../../requirement.ts';
-import { INTERNAL_ERROR, needsKey, needsPermission, RATE_LIMITED, refuses } from '../common.ts';
+import { COMMON_ERRORS, needsPermission, refuses } from '../common.ts';
 
 const PATH = '/feed/records';
 /** As it is already. */
@@ -53,8 +53,6 @@ export const section: OperationSection = {
         'InvalidContentType',
         'x-ndjson',
       ),
-    '401 Unauthorized': needsKey,
-    '429 RequestTooFrequently': RATE_LIMITED,
-    '500 InternalError': INTERNAL_ERROR,
+    ...COMMON_ERRORS,
   },
 };
