@@ -99,7 +99,7 @@ it('docs/deploy.md says how many executions the merges of one account can hold, 
   );
   const text = readFileSync('docs/deploy.md', 'utf8').replace(/\s+/g, ' ');
   expect(text).toContain(`merges of one account hold ${held} executions`);
-  expect(text).toContain(`below ${enough} all of their share`);
+  expect(text).toContain(`below ${enough} that is their whole share`);
 });
 
 it('of the reserved executions each share is at least 1, and all are what is counted, no more than there are', () => {
