@@ -12,6 +12,7 @@ import { isUnavailable } from '../../lib/shared/concurrency.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { parseKey } from '../../lib/table/keys.ts';
 import { SEED } from '../support/chance.ts';
+import { connectionLost } from '../support/faults.ts';
 import {
   connectDouble,
   type Key,
@@ -80,7 +81,6 @@ interface BatchReply {
 }
 
 const $metadata = {};
-const noReply = () => Object.assign(new Error('no reply'), { name: 'TimeoutError' });
 
 /** What one request has changed. */
 export interface Commit {
@@ -209,13 +209,13 @@ export class Schedule {
       case 'conflict, late':
         this.#tryLate(request);
         if (fault === 'conflict, late') throw refusal('conflict', request);
-        throw fault === 'late' ? noReply() : new TransactionInProgressException({ message: fault, $metadata });
+        throw fault === 'late' ? connectionLost() : new TransactionInProgressException({ message: fault, $metadata });
       case 'repeated late':
         this.#tryLate(request);
         return this.#apply(request);
       case 'reply lost':
         this.#try(request);
-        throw noReply();
+        throw connectionLost();
       case 'sent twice':
         this.#try(request);
         await this.#turn(process, name);
@@ -277,7 +277,7 @@ function fits(fault: Fault, request: Request): boolean {
 
 /** The error of a call that is not carried out. */
 function refusal(fault: 'not carried out' | 'throttled' | 'conflict', { name, input }: Request): Error {
-  if (fault === 'not carried out') return noReply();
+  if (fault === 'not carried out') return connectionLost();
   if (name === 'TransactWriteCommand') {
     const Code = fault === 'throttled' ? 'ThrottlingError' : 'TransactionConflict';
     const CancellationReasons = (input as Transaction).TransactItems.map(() => ({ Code }));

@@ -51,14 +51,7 @@ export async function newTable({ stream = false } = {}): Promise<Table> {
 }
 
 /** A table in memory, which is faster than DynamoDB Local. `table-double.test.ts` compares the two. */
-export function newDouble(): Table {
-  const double = new TableDouble();
-  return connectDouble(async (request) => double.apply(request));
-}
-
-/** A further client of a table, as a further instance of a function has. */
-export const connectAgain = ({ name }: Table): Table =>
-  connectTable({ name, endpoint: dynamodbEndpoint(), timeouts: PATIENCE });
+export const newDouble = (double = new TableDouble()): Table => connectDouble(async (request) => double.apply(request));
 
 /** A client of a table that goes through a proxy, with the time-outs of production unless others are given. */
 export const connectThrough = (

@@ -4,10 +4,10 @@ import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { putAccount } from '../../../packages/admin/accounts/accounts.ts';
 import { identityOfAppKey, newAppKey, putAppKey } from '../../../packages/admin/accounts/app-key-admin.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
+import { hookedTable, noReply } from '../../support/faults.ts';
 import { hostId, hostIdsOf, inventory, live, newFleet } from '../../support/fleet.ts';
 import { PATIENT_LIMITS } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
-import { hookedTable, noReply } from '../http/hooked-table.ts';
 
 const invalid = () => Promise.reject(Object.assign(new Error('quotes a query'), { name: 'ValidationException' }));
 const throttled = () => Promise.reject(Object.assign(new Error(), { name: 'ThrottlingException' }));

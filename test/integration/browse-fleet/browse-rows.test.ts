@@ -60,7 +60,7 @@ it('rows larger than any host needs are cut, with the reason code value_cut; fil
 it('a page ends early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
   // DynamoDB returns at most 1 MB at once.
   const double = new TableDouble();
-  const table = connectDouble(async (request) => double.apply(request));
+  const table = newDouble(double);
   const through = connectDouble(async ({ name, input }) =>
     double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input }),
   );
@@ -80,7 +80,7 @@ it('a page ends early with page_size_reached and a cursor when reading takes too
 
 it('a slow count against the rate limit takes nothing of the time for reading hosts', async () => {
   const double = new TableDouble();
-  const table = connectDouble(async (request) => double.apply(request));
+  const table = newDouble(double);
   const through = connectDouble(async ({ name, input }) => {
     if (name === 'UpdateCommand') await sleep(1_001);
     return double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input });

@@ -3,10 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { connectionLost } from '../../support/faults.ts';
+import { connectionLost, hookedTable } from '../../support/faults.ts';
 import { hostId, inventory, newFleet } from '../../support/fleet.ts';
 import { NOW, put } from '../../support/service.ts';
-import { hookedTable } from '../http/hooked-table.ts';
 
 it.each([
   { reads: 'come after', readTurns: 20, countTurns: 0, fail: false },

@@ -13,19 +13,10 @@ import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
-import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
+import { type Around, dyingAfterCommit, intercepted, losingTransactions } from '../../support/faults.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import {
-  callAlone,
-  connectAgain,
-  handlersOver,
-  newTable,
-  put,
-  stored,
-  storedUnder,
-  testDeps,
-} from '../../support/service.ts';
+import { callAlone, handlersOver, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const MERGE_LIMITS = { transactionItems: 12 };
@@ -235,13 +226,12 @@ it('relay logs an entry of the audit that replaces a finished one, which no comm
 it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is committed', async (count) => {
   const tenant = await newAccount(table);
   const [alert_ids, incident_id] = [await tenant.alerts(count), await tenant.incident()];
-  const mergeWith = async (around: AroundCall) => {
-    const dying = connectAgain(table);
-    aroundCalls(dying, around);
-    return (await tenant.merge(handlerOf(dying), { alert_ids, incident_id })).status;
+  const mergeWith = async (around: Around) => {
+    const { status } = await tenant.merge(handlerOf(intercepted(table, around)), { alert_ids, incident_id });
+    return status;
   };
   const typesOf = async () => (await eventsOf(tenant.account)).map(({ type }) => type);
-  expect([await mergeWith(losing('TransactWrite')), await typesOf()]).toEqual([503, []]);
+  expect([await mergeWith(losingTransactions), await typesOf()]).toEqual([503, []]);
   expect([await mergeWith(dyingAfterCommit()), await typesOf()]).toEqual([200, ['AlertsMerged']]);
   await tenant.finish(incident_id, MERGE_LIMITS.transactionItems);
   expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);

@@ -3,8 +3,8 @@ import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
+import { hookedTable } from '../../support/faults.ts';
 import { callAlone, handlersOver, NOW, put, testDeps } from '../../support/service.ts';
-import { hookedTable } from '../http/hooked-table.ts';
 
 const USAGE = {
   session_limit_reached: true,

@@ -14,6 +14,7 @@ import { loadData } from '../../../packages/admin/data/load.ts';
 import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
+import { hookedTable } from '../../support/faults.ts';
 import { listen } from '../../support/listen.ts';
 import {
   callAlone,
@@ -27,7 +28,6 @@ import {
   testDeps,
 } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
-import { hookedTable } from './hooked-table.ts';
 
 /** A caller with a RUM record, and functions over a table in memory. */
 async function newService({ settings = {} }: { settings?: object } = {}) {

@@ -10,9 +10,9 @@ import { operations } from '../../../lib/operations/index.ts';
 import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
+import { hookedTable, noReply } from '../../support/faults.ts';
 import { callAlone, eventFor, handlersOver, testDeps } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
-import { hookedTable, noReply } from './hooked-table.ts';
 
 it.each<[what: string, arrivedMs: number | undefined, nowMs: number, ms: number]>([
   ['counts from the first byte of its request', 999_200, 1_000_000, 1_900],

@@ -10,9 +10,8 @@ import { keys } from '../../../lib/table/keys.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { connectionLost } from '../../support/faults.ts';
+import { connectionLost, hookedTable } from '../../support/faults.ts';
 import { callAlone, handlersOver, NOW, newDouble, stored, testDeps } from '../../support/service.ts';
-import { hookedTable } from './hooked-table.ts';
 
 const ALERT = { startsAt: '2025-06-15T14:30:00Z', labels: { alertname: 'DiskFull' } };
 

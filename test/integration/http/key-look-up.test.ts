@@ -6,9 +6,9 @@ import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.
 import { keys } from '../../../lib/table/keys.ts';
 import { newAccountId } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
+import { hookedTable, noReply } from '../../support/faults.ts';
 import { callAlone, handlersOver, NOW, newAppKey, putAppKey, stored, testDeps } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
-import { hookedTable, noReply } from './hooked-table.ts';
 
 const SECONDS = NOW / 1_000;
 const HOUR_MS = 3_600_000;

@@ -11,19 +11,10 @@ import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { deleteRow } from '../../../lib/table/write.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
-import { aroundCalls } from '../../support/faults.ts';
+import { intercepted } from '../../support/faults.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import {
-  callAlone,
-  connectAgain,
-  handlersOver,
-  newTable,
-  put,
-  stored,
-  storedUnder,
-  testDeps,
-} from '../../support/service.ts';
+import { callAlone, handlersOver, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const KEY = 'disk db-7';
@@ -234,15 +225,14 @@ describe('rows expire', () => {
 });
 
 it('a record by alert_id is not lost if DynamoDB removes the expired row while it is written', async () => {
-  const own = connectAgain(table);
+  const own = intercepted(table, async (send, { input }) => {
+    if (stringifyJson(input).includes('"#ttl <= ')) await deleteRow(table, alert, EXISTS);
+    return send();
+  });
   const { account, ingest } = await newSender(own);
   const [alert_id, row] = [objectId(), { title: 'old', labels: { a: 'b' }, ttl: 1 }];
   const alert = keys.alert(account, alert_id);
   await put(table, alert, { alert_id, ...row });
-  aroundCalls(own, async ({ input }, send) => {
-    if (JSON.stringify(input).includes('"#ttl <= ')) await deleteRow(table, alert, EXISTS);
-    await send();
-  });
   await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'new' });
   expect(Object.keys(await stored(table, alert)).sort()).toEqual(['alert_id', 'pk', 'row_order', 'sk', 'title']);
 });

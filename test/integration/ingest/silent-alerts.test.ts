@@ -4,10 +4,10 @@ import { createEndSilentAlerts } from '../../../lib/ingest/silent-alerts.ts';
 import { isOpenAlert } from '../../../lib/model/alert.ts';
 import type { Settings } from '../../../lib/shared/settings.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { aroundCalls } from '../../support/faults.ts';
+import { intercepted, isTransaction } from '../../support/faults.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { connectAgain, newTable, put, stored, testDeps } from '../../support/service.ts';
+import { newTable, put, stored, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const DAY_S = 24 * 3_600;
@@ -98,10 +98,9 @@ it('an alert whose last record gives no such time never ends by itself', async (
 it('a record that comes while the alert is to end keeps it open', async () => {
   const { table, at, run, isOpen } = await newWatched();
   await at(0);
-  const through = connectAgain(table);
-  aroundCalls(through, async ({ command }, send) => {
-    if (command === 'TransactWriteItemsCommand') await at(599);
-    await send();
+  const through = intercepted(table, async (send, request) => {
+    if (isTransaction(request)) await at(599);
+    return send();
   });
   expect(await run(700, { through })).toEqual([]);
   expect(await isOpen()).toBe(true);

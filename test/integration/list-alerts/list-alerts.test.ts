@@ -6,22 +6,12 @@ import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { aroundCalls } from '../../support/faults.ts';
+import { hookedTable, intercepted } from '../../support/faults.ts';
 import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import {
-  type Answer,
-  callAlone,
-  connectAgain,
-  newTable,
-  put,
-  putAll,
-  stored,
-  testDeps,
-} from '../../support/service.ts';
+import { type Answer, callAlone, newTable, put, putAll, stored, testDeps } from '../../support/service.ts';
 import type { Request } from '../../table-double/client.ts';
-import { hookedTable } from '../http/hooked-table.ts';
 
 const NOW = 1_795_000_000_000;
 const table = await newTable();
@@ -128,10 +118,9 @@ it.each([
 ])('the list leaves out an alert that %s since the index was read', async (_what, change, filter) => {
   const { appKey, send } = await newCaller();
   await send({ ...started('k', 1), alert_status: 'Critical', at_ms: NOW - 1 });
-  const own = connectAgain(table);
-  aroundCalls(own, async ({ command }, read) => {
-    if (command === 'BatchGetItemCommand') await send({ alert_key: 'k', ...change });
-    await read();
+  const own = intercepted(table, async (read, { name }) => {
+    if (name === 'BatchGetCommand') await send({ alert_key: 'k', ...change });
+    return read();
   });
   const answer = await callAlone(createHandlers(testDeps(own, { now: () => NOW })), listAlerts, {
     appKey,

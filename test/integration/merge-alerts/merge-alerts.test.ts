@@ -80,10 +80,10 @@ describe('a merge', () => {
   ])(
     'of $count alerts whose $row is deleted before its commit is refused, and changes nothing',
     async ({ row, count }) => {
-      const { table, tenant, start, one, alerts, send, entries, onceBefore, placements } = await newWorld(count);
+      const { table, tenant, start, one, alerts, send, entries, beforeCommit, placements } = await newWorld(count);
       await tenant.member(12);
       const key = row === 'member' ? keys.member(tenant.account, 12) : keys.incident(tenant.account, one);
-      const through = onceBefore('TransactWriteCommand', () => deleteRow(table, key, EXISTS));
+      const through = beforeCommit(() => deleteRow(table, key, EXISTS));
       const answer = await send({ alert_ids: alerts, incident_id: one, title: 'New', owner_id: 12 }, { through });
       expectEnvelope(answer, 400, 'ResourceNotFound');
       expect(answer.body.error.message).toContain(row === 'member' ? 'member 12' : `incident ${one}`);

@@ -9,10 +9,9 @@ import { keys, partitions } from '../../../../lib/table/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { startFaultProxy } from '../../../../test/support/fault-proxy.ts';
-import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
+import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import {
-  connectAgain,
   handlersOver,
   newAppKey,
   newTable,
@@ -217,8 +216,7 @@ describe('export', () => {
     const tenant = await newAccount(table);
     const to = await tenant.incident();
     const alert_ids = await tenant.alerts(30);
-    const dying = connectAgain(table);
-    aroundCalls(dying, dyingAfterCommit());
+    const dying = intercepted(table, dyingAfterCommit());
     const { mergeAlerts } = handlersOver(testDeps(dying), { transactionItems: 12 });
     await tenant.merge(mergeAlerts, { alert_ids, incident_id: to });
     expect(await stored(table, keys.alert(tenant.account, alert_ids[0] ?? ''))).not.toHaveProperty('incident_id');
@@ -231,15 +229,14 @@ describe('export', () => {
     const tenant = await newAccount(table);
     const to = await tenant.incident();
     const alert_ids = await tenant.alerts(150);
-    const reading = connectAgain(table);
     let isMerged = false;
-    aroundCalls(reading, async ({ input }, send) => {
+    const reading = intercepted(table, async (send, { input }) => {
       if (!isMerged && JSON.stringify(input).includes('#ALERTS#8')) {
         isMerged = true;
         const body = { alert_ids, incident_id: to, title: 'Merged' };
         await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, body);
       }
-      await send();
+      return send();
     });
     const exported = await Array.fromAsync(exportData(reading, [tenant.account]));
     const alerts = exported.filter(({ kind }) => kind === 'alert');

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/move.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
+import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
-import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { sentenceOf } from '../../cli/command-errors.ts';
 import { adminOf } from '../support/run-admin.ts';
 import { snapshot } from '../support/snapshot.ts';
@@ -125,9 +125,7 @@ it('merge list has the request_id and the alerts of each merge, oldest first, an
 describe('merge finish', () => {
   /** A merge whose call dies right after its commit, and after it has moved the first alert. */
   async function pending() {
-    const dying = connectAgain(table);
-    aroundCalls(dying, dyingAfterCommit());
-    const merge = await merged(dying);
+    const merge = await merged(intercepted(table, dyingAfterCommit()));
     const key = keys.alert(merge.account, String(merge.alerts[0]));
     await put(table, key, { ...(await stored(table, key)), incident_id: merge.to, moved_sequence: merge.sequence });
     return merge;

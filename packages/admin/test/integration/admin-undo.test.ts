@@ -4,9 +4,9 @@ import { MAX_DELETABLE_VERSION } from '../../../../lib/model/work-item.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
+import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
 import { expectTrueHistories, newAccount, objectId } from '../../../../test/support/incidents.ts';
-import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { undoMerge } from '../../incidents/undo-merge.ts';
 import { adminOf } from '../support/run-admin.ts';
 
@@ -82,8 +82,7 @@ describe('an undo', () => {
     const { tenant, account, from, to, alerts, sequence: undone } = await merged(20);
     const request = { account, incidentId: to, sequence: undone, by: 'operator test', requestId: 'r' };
     const limits = { transactionItems: 12 };
-    const dying = connectAgain(table);
-    aroundCalls(dying, dyingAfterCommit());
+    const dying = intercepted(table, dyingAfterCommit());
     await expect(undoMerge(testDeps(dying), request, limits)).rejects.toThrow();
     const [, { sequence, pending }] = await tenant.history(to);
     expect(pending).toBe(true);
