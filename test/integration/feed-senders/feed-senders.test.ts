@@ -6,12 +6,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { DEMO_KEYS } from '../../../packages/local/sample.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { textOf } from '../../support/documents.ts';
+import { keepingQueue } from '../../support/ingest.ts';
 import { callAlone, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 interface Recorded {
@@ -29,8 +29,7 @@ const names = globSync(`${FOLDER}/*.json`).map((file) => basename(file, '.json')
 const table = newDouble();
 const { account, appKey } = await newCaller(table, { account_id: 1 });
 const clock = { now: NOW };
-const lines: string[] = [];
-const ingestQueue: IngestQueue = { send: async (sent) => void lines.push(...sent), refuse: async () => undefined };
+const { sent, ingestQueue } = keepingQueue();
 const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 /** Sends a request, as it came to the recording server. @returns the answer, and the records that the feed gets */
@@ -39,7 +38,7 @@ async function replay({ path, headers, body }: Recorded) {
   const operation = operations.find((listed) => listed.path === path) ?? expect.fail(path);
   const rawBody = headers['Content-Encoding'] === 'gzip' ? gzipSync(body) : body;
   const answer = await callAlone(handlers, operation, { appKey, headers, rawBody });
-  const records = lines.splice(0).map((line) => {
+  const records = sent.splice(0).map((line) => {
     const taken = recordOf(line, { sentMs: clock.now, messageId: 'm', line: 1 });
     return 'record' in taken ? taken.record.sent : expect.fail(JSON.stringify(taken));
   });

@@ -183,45 +183,26 @@ const encoded = (rawBody: string | Buffer, ...codings: string[]) =>
 const zipped = (text: string) => gzipSync(text);
 const MAX = 1_024;
 
-it.each<[what: string, code: string | undefined, named: string, requests: EventOptions[]]>([
-  ['of the largest size that the setting allows', undefined, '', [{ rawBody: ofSize(MAX) }]],
-  ['of a byte more', 'EntityTooLarge', '1024', [{ rawBody: ofSize(MAX + 1) }]],
-  ['in gzip, small or large', undefined, '', encoded(zipped('{}'), 'gzip', ' GZIP ', 'x-gzip')],
-  ['in gzip, of the largest size', undefined, '', encoded(zipped(ofSize(MAX)), 'gzip')],
-  ['in gzip, of a byte more', 'EntityTooLarge', '1024', encoded(zipped(ofSize(MAX + 1)), 'gzip')],
-  [
-    'in gzip that is not whole',
-    'InvalidParameter',
-    'Content-Encoding gzip',
-    encoded(zipped('{}').subarray(0, 15), 'gzip'),
-  ],
-  ['in gzip, of malformed JSON', 'InvalidParameter', 'line 1, column 2', encoded(zipped('{'), 'gzip')],
-  [
-    'that API Gateway has decompressed',
-    undefined,
-    '',
-    [...encoded('{}', 'gzip', 'br'), ...encoded(Buffer.from('{}'), 'gzip')],
-  ],
-  [
-    'that API Gateway has decompressed, of malformed JSON',
-    'InvalidParameter',
-    'line 1, column 2',
-    encoded('{', 'gzip'),
-  ],
-  ['in another encoding', 'InvalidParameter', 'Content-Encoding br', encoded(Buffer.from([0xc3, 0x28]), 'br')],
-  [
-    'in deflate, which API Gateway leaves if it is small',
-    'InvalidParameter',
-    'deflate',
-    encoded(deflateSync('{}'), 'deflate'),
-  ],
-  ['that is no JSON, in no encoding', 'InvalidParameter', 'JSON', encoded('{', '', 'identity', 'Identity')],
-])('a body %s: %s', async (_what, code, named, requests) => {
+it.each<[what: string, named: string | undefined, requests: EventOptions[]]>([
+  ['of the largest size that the setting allows', undefined, [{ rawBody: ofSize(MAX) }]],
+  ['of a byte more', '1024', [{ rawBody: ofSize(MAX + 1) }]],
+  ['in gzip, small or large', undefined, encoded(zipped('{}'), 'gzip', ' GZIP ', 'x-gzip')],
+  ['in gzip, of the largest size', undefined, encoded(zipped(ofSize(MAX)), 'gzip')],
+  ['in gzip, of a byte more', '1024', encoded(zipped(ofSize(MAX + 1)), 'gzip')],
+  ['in gzip that is not whole', 'Content-Encoding gzip', encoded(zipped('{}').subarray(0, 15), 'gzip')],
+  ['in gzip, of malformed JSON', 'line 1, column 2', encoded(zipped('{'), 'gzip')],
+  ['that API Gateway has decompressed', undefined, encoded('{}', 'gzip', 'br')],
+  ['that API Gateway has decompressed, in base64', undefined, encoded(Buffer.from('{}'), 'gzip')],
+  ['that API Gateway has decompressed, of malformed JSON', 'line 1, column 2', encoded('{', 'gzip')],
+  ['in another encoding', 'Content-Encoding br', encoded(Buffer.from([0xc3, 0x28]), 'br')],
+  ['in deflate, which API Gateway leaves if it is small', 'deflate', encoded(deflateSync('{}'), 'deflate')],
+  ['that is no JSON, in no encoding', 'JSON', encoded('{', '', 'identity', 'Identity')],
+])('a body %s: an error names %s', async (_what, named, requests) => {
   const { read } = await newService({ settings: { maxBodyBytes: MAX } });
   for (const options of requests) {
     const { error } = (await read(options)).body;
-    expect(error?.code).toBe(code);
-    expect(error?.message ?? '').toContain(named);
+    const code = named === '1024' ? 'EntityTooLarge' : 'InvalidParameter';
+    expect(error).toEqual(named === undefined ? undefined : { code, message: expect.stringContaining(named) });
   }
 });
 
