@@ -385,14 +385,14 @@ describe('the feed refuses', () => {
 describe('an import of exported alerts', () => {
   const linesOf = async (account: number, from = table) =>
     (await Array.fromAsync(exportData(from, [account]))).map((line) => stringifyJson(line));
+  const shown = (rows: Record<string, unknown>[]) =>
+    rows.map(({ event: _event, row_order: _order, created_at_ms: _created, ...row }) => row);
   const load = (to: typeof table, lines: string[]) => loadData(to, 'export', lines, { nowMs: NOW + 60_000 });
 
   it('keeps their ids, times and states, in any order of the lines', async () => {
     const { account, send, alerts, key } = await newSender();
     const [first, ...others] = ['Critical', 'Info', 'Warning'].map((alert_status) => ({ alert_status }));
     await send({ ...first }, END, { labels: { a: 'b' } }, END, ...others);
-    const shown = (rows: Record<string, unknown>[]) =>
-      rows.map(({ event: _event, row_order: _order, created_at_ms: _created, ...row }) => row);
     const lines = await linesOf(account);
     for (const given of [lines, lines.toReversed()]) {
       const other = await newTable();
@@ -437,6 +437,23 @@ describe('an import of exported alerts', () => {
     expect(await b.index()).toEqual(['OPEN#Warning', 'ENDED#Warning']);
     expect(await b.key()).toMatchObject({ alert_id, is_open: true });
     expect(await stored(table, keys.alert(b.account, foreign.alert_id))).toMatchObject({ ended_at_ms: NOW });
+  });
+
+  it('changes only the content of edited lines, once they have neither row_order nor at_ms', async () => {
+    const { account, send, alerts, key, ingest } = await newSender();
+    await send({ labels: { a: 'b' } }, END, { alert_status: 'Critical' });
+    const { alert_id } = await key();
+    await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 9_000 });
+    const [before, keyBefore] = [shown(await alerts()), await key()];
+    const lines = (await linesOf(account)).slice(-2).map((line) => ({ ...JSON.parse(line), title: 'edited' }));
+    for (const [removed, title] of [
+      [{}, {}],
+      [{ row_order: undefined, at_ms: undefined }, { title: 'edited' }],
+    ]) {
+      const edited = lines.map((line) => stringifyJson({ ...line, ...removed }));
+      await load(table, edited);
+      expect([shown(await alerts()), await key()]).toEqual([before.map((row) => ({ ...row, ...title })), keyBefore]);
+    }
   });
 
   it('does nothing to an alert of another key', async () => {
