@@ -14,7 +14,7 @@ import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type Around, dyingAfterCommit, intercepted, losingTransactions } from '../../support/faults.ts';
-import { newAccount } from '../../support/incidents.ts';
+import { finishEntries, newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
 import { callAlone, handlersOver, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
@@ -233,7 +233,7 @@ it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is co
   const typesOf = async () => (await eventsOf(tenant.account)).map(({ type }) => type);
   expect([await mergeWith(losingTransactions), await typesOf()]).toEqual([503, []]);
   expect([await mergeWith(dyingAfterCommit()), await typesOf()]).toEqual([200, ['AlertsMerged']]);
-  await tenant.finish(incident_id, MERGE_LIMITS.transactionItems);
+  await finishEntries(table, await tenant.history(incident_id), MERGE_LIMITS);
   expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);
 });
 

@@ -138,7 +138,7 @@ export async function expectTrueEntries(
   table: Table,
   tenant: Account,
   entries: readonly EntryWithMoves[],
-  first: { incidents: readonly string[]; alerts: readonly string[]; start: string; title: string },
+  first: { incidents: readonly string[]; alerts: readonly string[]; start: string | undefined; title: string },
 ): Promise<(string | undefined)[][]> {
   const incidentOf = new Map<string, string | undefined>(first.alerts.map((id) => [id, first.start]));
   const titles = new Map(first.incidents.map((id) => [id, first.title]));
