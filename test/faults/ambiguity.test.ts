@@ -11,11 +11,11 @@ import { listAppKeys, readAccount } from '../../packages/admin/accounts/accounts
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
+import { createHandlers } from '../support/handlers.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import {
   callAlone,
   connectThrough,
-  handlersOver,
   newTable,
   PATIENCE,
   put,
@@ -33,7 +33,7 @@ const call =
   (operation: ListedOperation, { appKey }: Account, body: object): Run =>
   async (endpoint) => {
     const through = connectThrough(table, { endpoint }, PATIENCE);
-    const { status } = await callAlone(handlersOver(testDeps(through)), operation, { appKey, body });
+    const { status } = await callAlone(createHandlers(testDeps(through)), operation, { appKey, body });
     through.client.destroy();
     return status === 200;
   };

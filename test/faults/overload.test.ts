@@ -8,12 +8,12 @@ import { expectTrueEntries, mergesOf } from '../integration/merge-alerts/merging
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { FAULTS, startFaultProxy } from '../support/fault-proxy.ts';
+import { createHandlers } from '../support/handlers.ts';
 import {
   type Answer,
   callAlone,
   connectThrough,
   type EventOptions,
-  handlersOver,
   newTable,
   stored,
   testDeps,
@@ -42,7 +42,7 @@ it(
     const proxy = await startFaultProxy(dynamodbEndpoint());
     onTestFinished(proxy.close);
     const through = connectThrough(table, proxy);
-    const handlers = handlersOver(testDeps(through, { timeLimits: TIME_LIMITS }));
+    const handlers = createHandlers(testDeps(through, { timeLimits: TIME_LIMITS }));
     const random = seededRandom(SEED);
     const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
     // More alerts than a transaction holds.

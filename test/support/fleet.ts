@@ -1,14 +1,15 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
-import { BatchWriteCommand, DeleteCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand } from '@aws-sdk/lib-dynamodb';
 import type { HostRow } from '../../lib/model/host.ts';
 import type { HostStatusRow } from '../../lib/model/host-status.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
 import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { keys } from '../../lib/table/keys.ts';
+import { type Key, keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, NOW, putAll, testDeps } from './service.ts';
+import { createHandlers } from './handlers.ts';
+import { type Answer, eventFor, invokeAlone, NOW, putAll, testDeps } from './service.ts';
 
 export type Inventory = Omit<HostRow, 'host_id'>;
 export type Live = Omit<HostStatusRow, 'host_id'>;
@@ -54,15 +55,8 @@ export async function newFleet(
   const { account, appKey } = caller ?? (await newCaller(table));
   let calls = 0;
   const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
-  const { browseFleet: handler } = handlersOver(deps, options);
-  /** Deletes the rate count before every second call. The clock stands still, so the limit of two calls a second would never end. */
-  const resetRateCount = async () => {
-    calls += 1;
-    if (calls % 2 === 1)
-      await table.client.send(
-        new DeleteCommand({ TableName: table.name, Key: keys.rateCount(account, browseFleet.name, NOW / 60_000) }),
-      );
-  };
+  const { browseFleet: handler } = createHandlers(deps, options);
+  const remove = (Key: Key) => table.client.send(new DeleteCommand({ TableName: table.name, Key }));
 
   return {
     account,
@@ -78,18 +72,14 @@ export async function newFleet(
         table,
         Object.entries(rows).map(([id, row]) => ({ ...keys.hostStatus(account, id), ...row })),
       ),
-    removeHost: (id: string) =>
-      table.client.send(new DeleteCommand({ TableName: table.name, Key: keys.host(account, id) })),
+    removeHost: (id: string) => remove(keys.host(account, id)),
     async removeLive(ids: string[]): Promise<void> {
-      for (let start = 0; start < ids.length; start += 25) {
-        const batch = ids
-          .slice(start, start + 25)
-          .map((id) => ({ DeleteRequest: { Key: keys.hostStatus(account, id) } }));
-        await table.client.send(new BatchWriteCommand({ RequestItems: { [table.name]: batch } }));
-      }
+      for (const id of ids) await remove(keys.hostStatus(account, id));
     },
     async browse(body: object = {}): Promise<Answer> {
-      await resetRateCount();
+      // The clock stands still, so the limit of two calls a second would never end.
+      if (calls % 2 === 0) await remove(keys.rateCount(account, browseFleet.name, NOW / 60_000));
+      calls += 1;
       return invokeAlone(handler, eventFor(browseFleet, { appKey, body }));
     },
   };

@@ -13,10 +13,11 @@ import type { RecordCounts } from '../../lib/shared/log.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { testDeps } from './service.ts';
 
-/** The record of a line that is the first of its message. */
-export function recordFrom(fields: object, sentMs = Date.now()): IngestRecord {
-  const found = recordOf(stringifyJson(fields), { sentMs, messageId: 'm', line: 1 });
-  if (!('record' in found)) throw new Error(reasonOf(found.problems));
+/** The record of a line. @param origin its message and its place there: by default the first */
+export function recordFrom(fields: object, sentMs = Date.now(), origin = { messageId: 'm', line: 1 }): IngestRecord {
+  const line = stringifyJson(fields);
+  const found = recordOf(line, { sentMs, ...origin });
+  if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${line}`);
   return found.record;
 }
 

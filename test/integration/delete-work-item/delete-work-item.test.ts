@@ -10,7 +10,8 @@ import { restoreWorkItem } from '../../../packages/admin/incidents/restore-work-
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { intercepted } from '../../support/faults.ts';
-import { callAlone, handlersOver, NOW, newTable, put, stored, testDeps } from '../../support/service.ts';
+import { createHandlers } from '../../support/handlers.ts';
+import { callAlone, NOW, newTable, put, stored, testDeps } from '../../support/service.ts';
 
 /** A version that a double cannot hold. */
 const BIG = 9_007_199_254_740_993n;
@@ -20,7 +21,7 @@ const table = await newTable();
 async function newItem(fields: Record<string, unknown> = {}, connection = table) {
   const { account, appKey } = await newCaller(table);
   const clock = { now: NOW };
-  const handlers = handlersOver(testDeps(connection, { now: () => clock.now }));
+  const handlers = createHandlers(testDeps(connection, { now: () => clock.now }));
   const [id, title] = [randomUUID(), 'Replace the disk'];
   const key = keys.workItem(account, id);
   await put(table, key, { work_item_id: id, version: 3, title, assignee: { name: 'Ada' }, ...fields });

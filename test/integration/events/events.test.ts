@@ -14,9 +14,10 @@ import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type Around, dyingAfterCommit, intercepted, losingTransactions } from '../../support/faults.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { finishEntries, newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, handlersOver, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
+import { callAlone, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const MERGE_LIMITS = { transactionItems: 12 };
@@ -30,7 +31,7 @@ async function run(line: string): Promise<string> {
   expect(exitCode).toBe(0);
   return out.trim();
 }
-const handlerOf = (own: Table) => handlersOver(testDeps(own), MERGE_LIMITS).mergeAlerts;
+const handlerOf = (own: Table) => createHandlers(testDeps(own), MERGE_LIMITS).mergeAlerts;
 const keyIdOf = (appKey: string) => appKeyIdOf(hashAppKey(appKey));
 const OPERATOR = expect.stringMatching(/^operator ./);
 
@@ -110,7 +111,7 @@ it("events are published for deletions and operators' commands, and not for what
   const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowMs: Date.now() });
   await load(item);
   const call = () =>
-    callAlone(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
+    callAlone(createHandlers(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
   const { request_id } = (await call()).body;
   await call();
   const { pk: _pk, sk: _sk, row_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
@@ -182,7 +183,7 @@ it('each deletion of a work item has one event of its own, also if it says the s
   const { version } = await stored(table, keys.workItem(account, 'w'));
   const call = { appKey, body: { work_item_id: 'w', version } };
   for (let times = 0; times < 2; times += 1)
-    expect((await callAlone(handlersOver(testDeps(table)), deleteWorkItem, call)).status).toBe(200);
+    expect((await callAlone(createHandlers(testDeps(table)), deleteWorkItem, call)).status).toBe(200);
   const events = await eventsOf(account);
   const [deleted, restored] = ['WorkItemDeleted', 'WorkItemRestored'];
   expect(events.map(({ type }) => type)).toEqual([deleted, restored, deleted, restored, deleted, restored, deleted]);
@@ -240,7 +241,7 @@ it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is co
 it('MergeCompleted is not dated before the AlertsMerged of its merge, whose clock may be ahead', async () => {
   const tenant = await newAccount(table);
   const [alert_ids, incident_id] = [await tenant.alerts(LARGE), await tenant.incident()];
-  const { mergeAlerts } = handlersOver(testDeps(table, { now: () => Date.now() + 90_000 }), MERGE_LIMITS);
+  const { mergeAlerts } = createHandlers(testDeps(table, { now: () => Date.now() + 90_000 }), MERGE_LIMITS);
   await tenant.merge(mergeAlerts, { alert_ids, incident_id });
   const [merged, completed] = await eventsOf(tenant.account);
   expect([completed?.type, completed?.detail.at_ms]).toEqual(['MergeCompleted', merged?.detail.at_ms]);

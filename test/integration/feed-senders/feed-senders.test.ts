@@ -11,8 +11,9 @@ import { operations } from '../../../lib/operations/index.ts';
 import { DEMO_KEYS } from '../../../packages/local/sample.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { textOf } from '../../support/documents.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { keepingQueue } from '../../support/ingest.ts';
-import { callAlone, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { callAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 interface Recorded {
   /** The file with the configuration. */
@@ -30,7 +31,7 @@ const table = newDouble();
 const { account, appKey } = await newCaller(table, { account_id: 1 });
 const clock = { now: NOW };
 const { sent, ingestQueue } = keepingQueue();
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
+const handlers = createHandlers(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 /** Sends a request, as it came to the recording server. @returns the answer, and the records that the feed gets */
 async function replay({ path, headers, body }: Recorded) {

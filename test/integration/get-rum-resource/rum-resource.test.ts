@@ -4,7 +4,8 @@ import { keys } from '../../../lib/table/keys.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
 import { hookedTable } from '../../support/faults.ts';
-import { callAlone, handlersOver, NOW, put, testDeps } from '../../support/service.ts';
+import { createHandlers } from '../../support/handlers.ts';
+import { callAlone, NOW, put, testDeps } from '../../support/service.ts';
 
 const USAGE = {
   session_limit_reached: true,
@@ -33,7 +34,7 @@ async function newTenant({ record = RUM_RECORD, usage = USAGE }: { record?: obje
   };
   const { account, appKey } = await newCaller(table);
   const deps = testDeps(hooked, { now: () => clock.now, monotonicNow: () => clock.monotonic });
-  const handlers = handlersOver(deps);
+  const handlers = createHandlers(deps);
   const putRecord = (row: object) => put(table, keys.rumResource(account), row);
   await putRecord(record);
   if (usage) await put(table, keys.rumUsage(account), usage);

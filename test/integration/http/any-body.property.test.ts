@@ -7,8 +7,9 @@ import { recordOf } from '../../../lib/ingest/records.ts';
 import { type ListedOperation, type OperationName, operations } from '../../../lib/operations/index.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { anyText } from '../../support/chance.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { keepingQueue } from '../../support/ingest.ts';
-import { callAlone, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { callAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 /** Characters of the largest answer: ten problems of each of ten records, each of 200. */
 const MAX_ANSWER = 25_000;
@@ -17,7 +18,7 @@ const table = newDouble();
 const { account, appKey } = await newCaller(table);
 const clock = { now: NOW };
 const { sent, refused, ingestQueue } = keepingQueue();
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
+const handlers = createHandlers(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 /** Sends a body, and checks what must hold whatever it is. @returns the code of the answer */
 async function expectAnswered(

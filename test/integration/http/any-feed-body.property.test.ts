@@ -8,7 +8,8 @@ import type { ListedOperation } from '../../../lib/operations/index.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callAlone, type EventOptions, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { createHandlers } from '../../support/handlers.ts';
+import { callAlone, type EventOptions, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const { account, appKey } = await newCaller(table);
@@ -19,7 +20,7 @@ const ingestQueue: IngestQueue = {
   send: async (lines) => void sent.push(...lines),
   refuse: async ({ texts }) => void kept.push([...texts]),
 };
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
+const handlers = createHandlers(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 const ID = '23a5a8cc741f9d42df78f93f';
 const RECORDS = [

@@ -15,13 +15,13 @@ import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { hookedTable } from '../../support/faults.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { listen } from '../../support/listen.ts';
 import {
   callAlone,
   type EventOptions,
   eventFor,
   everythingIn,
-  handlersOver,
   invokeAlone,
   NOW,
   put,
@@ -36,7 +36,7 @@ async function newService({ settings = {} }: { settings?: object } = {}) {
   await put(table, keys.rumResource(caller.account), RUM_RECORD);
   const clock = { now: NOW };
   const deps = testDeps(hooked, { now: () => clock.now, settings });
-  const handlers = handlersOver(deps);
+  const handlers = createHandlers(deps);
   const read = (options: EventOptions = {}) =>
     callAlone(handlers, getRumResource, { appKey: caller.appKey, ...options });
   return { ...caller, table, hook, clock, deps, handlers, read };
@@ -105,7 +105,7 @@ it.each<[what: string, reply: string | undefined]>([
     socket.once('data', () => (reply === undefined ? socket.destroy() : socket.end(reply)));
   });
   const table = connectTable({ name: 't', endpoint: `http://127.0.0.1:${await listen(server)}` });
-  const handlers = handlersOver(testDeps(table, { timeLimits: TIME_LIMITS }));
+  const handlers = createHandlers(testDeps(table, { timeLimits: TIME_LIMITS }));
   const answer = await within(3_000, () => callAlone(handlers, getRumResource, { appKey: 'x' }));
   server.close();
   expectEnvelope(answer, 503, 'ServiceUnavailable');

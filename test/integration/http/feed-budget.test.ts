@@ -10,8 +10,9 @@ import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { connectionLost, hookedTable } from '../../support/faults.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { keepingQueue } from '../../support/ingest.ts';
-import { callAlone, handlersOver, NOW, newDouble, stored, testDeps } from '../../support/service.ts';
+import { callAlone, NOW, newDouble, stored, testDeps } from '../../support/service.ts';
 
 const ALERT = { startsAt: '2025-06-15T14:30:00Z', labels: { alertname: 'DiskFull' } };
 
@@ -22,7 +23,7 @@ const LIMITS = { feedItemsPer3Seconds: 20, feedItemsPerMinute: 60 };
 async function newSender(table = newDouble(), through = table, settings: Partial<Settings> = LIMITS) {
   const clock = { now: NOW };
   const { sent, refused, ingestQueue } = keepingQueue();
-  const handlers = handlersOver(testDeps(through, { now: () => clock.now, settings }), { ingestQueue });
+  const handlers = createHandlers(testDeps(through, { now: () => clock.now, settings }), { ingestQueue });
   const { account, appKey } = await newCaller(table);
   const notify = (count: number, alert: object = ALERT) =>
     callAlone(handlers, sendNotification, { appKey, body: { alerts: Array(count).fill(alert) } });

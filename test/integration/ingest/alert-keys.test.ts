@@ -12,9 +12,10 @@ import { deleteRow } from '../../../lib/table/write.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { intercepted } from '../../support/faults.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, handlersOver, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
+import { callAlone, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const KEY = 'disk db-7';
@@ -25,7 +26,7 @@ async function newSender(own = table, now = () => NOW, endedAlertDays = 400) {
   const { account, appKey } = tenant;
   const deps = testDeps(own, { now, settings: { endedAlertDays } });
   const ingest = ingestOver(own, now, { settings: deps.settings });
-  const handlers = handlersOver(deps);
+  const handlers = createHandlers(deps);
   const record = (fields: object, at_ms: number) => ({
     kind: 'alert',
     account_id: account,
@@ -292,7 +293,7 @@ it('merges decide where an alert of a key is, over records that change or end it
   await send({ incident_id: from });
   const { alert_id } = await alert();
   expect(
-    (await merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert_id], incident_id: to })).status,
+    (await merge(createHandlers(testDeps(table)).mergeAlerts, { alert_ids: [alert_id], incident_id: to })).status,
   ).toBe(200);
   await at(NOW + 1_000, { title: 'u', incident_id: from });
   await at(NOW + 2_000, END);

@@ -6,8 +6,9 @@ import { sendNotification } from '../../../lib/operations/send-notification/sche
 import type { Settings } from '../../../lib/shared/settings.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { ingestOver, keepingQueue, recordFrom } from '../../support/ingest.ts';
-import { eventFor, handlersOver, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
+import { eventFor, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const { account, appKey } = await newCaller(table);
@@ -49,7 +50,7 @@ async function notify(
     Object.assign(event.queryStringParameters ?? {}, { source: sources.at(-1) });
     Object.assign(event.multiValueQueryStringParameters ?? {}, { source: sources });
   }
-  const answer = await invokeAlone(handlersOver(deps, { ingestQueue }).sendNotification, event);
+  const answer = await invokeAlone(createHandlers(deps, { ingestQueue }).sendNotification, event);
   const records = sent.map((line) => JSON.parse(line));
   for (const record of records.slice(0, 10)) recordFrom(record, NOW); // throws if the feed would refuse it
   return { answer, refused, log: deps.log, records, counts: deps.metrics.recordCounts };

@@ -4,8 +4,9 @@ import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
+import { createHandlers } from '../../support/handlers.ts';
 import { ingestOver, keepingQueue, recordFrom } from '../../support/ingest.ts';
-import { callAlone, handlersOver, NOW, newDouble, put, testDeps } from '../../support/service.ts';
+import { callAlone, NOW, newDouble, put, testDeps } from '../../support/service.ts';
 
 const BIG = 9_007_199_254_740_993n;
 const table = newDouble();
@@ -18,7 +19,7 @@ const NDJSON = { 'Content-Type': 'application/x-ndjson; charset=utf-8' };
 async function sendBody(rawBody: string, headers: Record<string, string> = {}, failing?: keyof IngestQueue) {
   const { sent, refused, ingestQueue } = keepingQueue(failing);
   const deps = testDeps(table, { now: () => NOW, settings: { maxBodyBytes: 384 * 1_024 } });
-  const handlers = handlersOver(deps, { ingestQueue });
+  const handlers = createHandlers(deps, { ingestQueue });
   const answer = await callAlone(handlers, sendRecords, { appKey, rawBody, headers });
   const { data, error } = answer.body;
   const { status } = answer;

@@ -10,16 +10,9 @@ import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { startFaultProxy } from '../../../../test/support/fault-proxy.ts';
 import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
+import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
-import {
-  handlersOver,
-  newAppKey,
-  newTable,
-  putAll,
-  stored,
-  storedUnder,
-  testDeps,
-} from '../../../../test/support/service.ts';
+import { newAppKey, newTable, putAll, stored, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { sampleData } from '../../../local/sample.ts';
 import { exportData } from '../../data/export.ts';
 import { accountLine, itemLine, lines } from '../support/data-lines.ts';
@@ -217,7 +210,7 @@ describe('export', () => {
     const to = await tenant.incident();
     const alert_ids = await tenant.alerts(30);
     const dying = intercepted(table, dyingAfterCommit());
-    const { mergeAlerts } = handlersOver(testDeps(dying), { transactionItems: 12 });
+    const { mergeAlerts } = createHandlers(testDeps(dying), { transactionItems: 12 });
     await tenant.merge(mergeAlerts, { alert_ids, incident_id: to });
     expect(await stored(table, keys.alert(tenant.account, alert_ids[0] ?? ''))).not.toHaveProperty('incident_id');
     const exported = await Array.fromAsync(exportData(table, [tenant.account]));
@@ -234,7 +227,7 @@ describe('export', () => {
       if (!isMerged && JSON.stringify(input).includes('#ALERTS#8')) {
         isMerged = true;
         const body = { alert_ids, incident_id: to, title: 'Merged' };
-        await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, body);
+        await tenant.merge(createHandlers(testDeps(table)).mergeAlerts, body);
       }
       return send();
     });

@@ -6,13 +6,14 @@ import { expectTrueEntries, mergesOf } from '../../../../test/integration/merge-
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
+import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
-import { handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { undoMerge } from '../../incidents/undo-merge.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const table = await newTable();
-const handlers = handlersOver(testDeps(table));
+const handlers = createHandlers(testDeps(table));
 const admin = adminOf(table);
 
 /** An account with two incidents, in which alerts of the first were merged into the second. */
