@@ -13,6 +13,7 @@ import type { Table } from '../../lib/table/client.ts';
 import { parseKey } from '../../lib/table/keys.ts';
 import { SEED } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
+import { newDouble } from '../support/service.ts';
 import {
   connectDouble,
   type Key,
@@ -82,19 +83,10 @@ interface BatchReply {
 
 const $metadata = {};
 
-/** What one request has changed. */
-export interface Commit {
-  /** How many calls to the table had begun. */
-  readonly call: number;
-  readonly changes: readonly Change[];
-}
-
 export class Schedule {
-  /** All changes, in their order. */
-  readonly commits: Commit[] = [];
-  /** How many calls to the table have begun. */
-  calls = 0;
-  readonly #double = new TableDouble(new Map(), (changes) => this.commits.push({ call: this.calls, changes }));
+  /** What each request has changed, in their order. */
+  readonly commits: (readonly Change[])[] = [];
+  readonly #double = new TableDouble(new Map(), (changes) => this.commits.push(changes));
   readonly #scheduler: fc.Scheduler;
   /** Rows that queries still see as they were. */
   readonly #hidden = new Set<{ key: Key; before: unknown }>();
@@ -102,10 +94,7 @@ export class Schedule {
   readonly #running = new Map<object, number>();
   #transactions = 0;
   /** The table without faults, and with replies at once. */
-  readonly table = connectDouble(async (request) => {
-    this.calls += 1;
-    return this.#double.apply(request);
-  });
+  readonly table = newDouble(this.#double);
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
@@ -122,7 +111,6 @@ export class Schedule {
     const never = () => new Promise<never>(() => {});
     const table = connectDouble(async (request) => {
       calls += 1;
-      this.calls += 1;
       const number = calls;
       if (dies && number > dies.at) return never();
       await this.#turn(process, request.name);
@@ -144,6 +132,12 @@ export class Schedule {
       },
     );
     return Promise.race([ended, died]).finally(() => this.#running.delete(process));
+  }
+
+  /** Starts a process with each of these fates, and then without faults, until it succeeds: as a queue repeats a message. */
+  async repeat(work: (table: Table) => Promise<unknown>, ...fates: Fate[]): Promise<void> {
+    const outcome = await this.start(work, fates.shift() ?? lives);
+    if (typeof outcome === 'string') await this.repeat(work, ...fates);
   }
 
   /** Lets processes run until all have ended or died, and all calls that are late have been carried out. */
@@ -289,15 +283,15 @@ function refusal(fault: 'not carried out' | 'throttled' | 'conflict', { name, in
 
 /**
  * A test that runs a property on many schedules: for seconds, or longer with the environment variable FAULTS.
- * @param counts of schedules
+ * @param ci how many with `FAULTS=ci`
  */
 export function onSchedules<Case>(
   name: string,
   cases: fc.Arbitrary<Case>,
   property: (each: Case, schedule: Schedule) => Promise<void>,
-  { quick = 300, ci = 600 } = {},
+  ci = 600,
 ): void {
-  const numRuns = { ci, full: 100_000 }[process.env.FAULTS ?? ''] ?? quick;
+  const numRuns = { ci, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
   it(`${name} (${numRuns} schedules, SEED=${SEED})`, { timeout: 20 * 60_000 }, async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
     onTestFinished(() => void vi.restoreAllMocks());
