@@ -11,11 +11,11 @@ import { listAppKeys, readAccount } from '../../packages/admin/accounts/accounts
 import { adminOf } from '../../packages/admin/test/support/run-admin.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { type Fault, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
-import { createHandlers } from '../support/handlers.ts';
 import { type Account, newAccount } from '../support/incidents.ts';
 import {
   callAlone,
   connectThrough,
+  createHandlers,
   newTable,
   PATIENCE,
   put,

@@ -6,9 +6,8 @@ import { mergeAlerts } from '../../lib/operations/merge-alerts/schema.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { startLimitsProxy } from '../limits-proxy/limits-proxy.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
-import { createHandlers } from '../support/handlers.ts';
 import { expectMerged, newAccount } from '../support/incidents.ts';
-import { callAlone, connectThrough, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
+import { callAlone, connectThrough, createHandlers, newTable, PATIENCE, putAll, testDeps } from '../support/service.ts';
 
 const MAX_ATTEMPTS = 11;
 

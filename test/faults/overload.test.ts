@@ -8,11 +8,11 @@ import { expectTrueEntries, mergesOf } from '../integration/merge-alerts/merging
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { FAULTS, startFaultProxy } from '../support/fault-proxy.ts';
-import { createHandlers } from '../support/handlers.ts';
 import {
   type Answer,
   callAlone,
   connectThrough,
+  createHandlers,
   type EventOptions,
   newTable,
   stored,

@@ -12,10 +12,9 @@ import { getRow } from '../../lib/table/read.ts';
 import { writeRecord } from '../../packages/admin/data/load.ts';
 import { sharingCalls } from '../../packages/admin/data/shared-calls.ts';
 import { mergesOf } from '../integration/merge-alerts/merging.ts';
-import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { recordFrom } from '../support/ingest.ts';
-import { callAlone, put, testDeps } from '../support/service.ts';
+import { callAlone, createHandlers, put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const NOW = 1_800_000_000_000;

@@ -10,9 +10,8 @@ import { keys } from '../../lib/table/keys.ts';
 import { loadData } from '../../packages/admin/data/load.ts';
 import { HOUR_MS, LIMITS, newWorld } from '../integration/merge-alerts/merging.ts';
 import { connectionLost, dyingAfterCommit, intercepted, isTransaction } from '../support/faults.ts';
-import { createHandlers } from '../support/handlers.ts';
 import { recordFrom } from '../support/ingest.ts';
-import { putAll, stored, testDeps } from '../support/service.ts';
+import { createHandlers, putAll, stored, testDeps } from '../support/service.ts';
 
 const hourAhead = { now: () => Date.now() + HOUR_MS };
 const cancelled = (CancellationReasons: { Code: string }[]) =>

@@ -8,8 +8,7 @@ import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
-import { createHandlers } from './handlers.ts';
-import { type Answer, eventFor, invokeAlone, NOW, putAll, testDeps } from './service.ts';
+import { type Answer, createHandlers, eventFor, invokeAlone, NOW, putAll, testDeps } from './service.ts';
 
 export type Inventory = Omit<HostRow, 'host_id'>;
 export type Live = Omit<HostStatusRow, 'host_id'>;

@@ -18,7 +18,9 @@ import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { connectDouble } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
-import type { Handlers } from './handlers.ts';
+import { createHandlers, type Handlers } from './handlers.ts';
+
+export { createHandlers };
 
 /** The start of a minute. It is in the future, so that DynamoDB does not delete rate counts as expired while a test runs. */
 export const NOW = 2_050_000_020_000;

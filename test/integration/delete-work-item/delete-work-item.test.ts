@@ -10,8 +10,7 @@ import { restoreWorkItem } from '../../../packages/admin/incidents/restore-work-
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { intercepted } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, NOW, newTable, put, stored, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, NOW, newTable, put, stored, testDeps } from '../../support/service.ts';
 
 /** A version that a double cannot hold. */
 const BIG = 9_007_199_254_740_993n;

@@ -14,10 +14,9 @@ import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
 import { type Around, dyingAfterCommit, intercepted, losingTransactions } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { finishEntries, newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const MERGE_LIMITS = { transactionItems: 12 };

@@ -11,9 +11,8 @@ import { operations } from '../../../lib/operations/index.ts';
 import { DEMO_KEYS } from '../../../packages/local/sample.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { textOf } from '../../support/documents.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { keepingQueue } from '../../support/ingest.ts';
-import { callAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 interface Recorded {
   /** The file with the configuration. */

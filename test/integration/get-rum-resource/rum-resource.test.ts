@@ -4,8 +4,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
 import { hookedTable } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, NOW, put, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, NOW, put, testDeps } from '../../support/service.ts';
 
 const USAGE = {
   session_limit_reached: true,

@@ -7,9 +7,8 @@ import { recordOf } from '../../../lib/ingest/records.ts';
 import { type ListedOperation, type OperationName, operations } from '../../../lib/operations/index.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { anyText } from '../../support/chance.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { keepingQueue } from '../../support/ingest.ts';
-import { callAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 /** Characters of the largest answer: ten problems of each of ten records, each of 200. */
 const MAX_ANSWER = 25_000;

@@ -8,8 +8,7 @@ import type { ListedOperation } from '../../../lib/operations/index.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, type EventOptions, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, type EventOptions, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const { account, appKey } = await newCaller(table);

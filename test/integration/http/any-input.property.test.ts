@@ -6,8 +6,7 @@ import { CATALOGS } from '../../../lib/http/messages/index.ts';
 import { allowedMethods, operationIdOf, operations } from '../../../lib/operations/index.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { anyText } from '../../support/chance.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { type Answer, eventFor, invokeAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { type Answer, createHandlers, eventFor, invokeAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 type Event = ReturnType<typeof eventFor>;
 

@@ -15,10 +15,10 @@ import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { newCaller, RUM_RECORD } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { hookedTable } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { listen } from '../../support/listen.ts';
 import {
   callAlone,
+  createHandlers,
   type EventOptions,
   eventFor,
   everythingIn,

@@ -11,8 +11,7 @@ import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { hookedTable, noReply } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, eventFor, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, eventFor, testDeps } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
 
 it.each<[what: string, arrivedMs: number | undefined, nowMs: number, ms: number]>([

@@ -8,8 +8,7 @@ import { loadData } from '../../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../packages/admin/local-service/local-gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { expectData } from '../../support/answers.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, type EventOptions, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, type EventOptions, newTable, testDeps } from '../../support/service.ts';
 
 /** The time of the examples' answers, and of the sample data. */
 const NOW = 1_795_231_227_854;

@@ -3,10 +3,9 @@ import { expect, it, vi } from 'vitest';
 import { browseFleet } from '../../../lib/operations/browse-fleet/schema.ts';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
 import { createMetrics } from '../../../lib/shared/log.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, testDeps } from '../../support/service.ts';
 
 it('a call is written with its duration, an event with its name, and how many records came of the feed', async () => {
   const lines: Record<string, unknown>[] = [];

@@ -10,9 +10,8 @@ import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { connectionLost, hookedTable } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { keepingQueue } from '../../support/ingest.ts';
-import { callAlone, NOW, newDouble, stored, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, NOW, newDouble, stored, testDeps } from '../../support/service.ts';
 
 const ALERT = { startsAt: '2025-06-15T14:30:00Z', labels: { alertname: 'DiskFull' } };
 

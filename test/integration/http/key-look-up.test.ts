@@ -7,8 +7,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { newAccountId } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { hookedTable, noReply } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, NOW, newAppKey, putAppKey, stored, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, NOW, newAppKey, putAppKey, stored, testDeps } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
 
 const SECONDS = NOW / 1_000;

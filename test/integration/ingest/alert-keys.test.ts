@@ -12,10 +12,9 @@ import { deleteRow } from '../../../lib/table/write.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { intercepted } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const KEY = 'disk db-7';

@@ -8,10 +8,9 @@ import { restoreWorkItem } from '../../../packages/admin/incidents/restore-work-
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { RUM_RECORD } from '../../support/accounts.ts';
 import { intercepted } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, newTable, stored, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, stored, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const table = await newTable();

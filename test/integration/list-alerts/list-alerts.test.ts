@@ -7,10 +7,18 @@ import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { hookedTable, intercepted } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { type Answer, callAlone, newTable, put, putAll, stored, testDeps } from '../../support/service.ts';
+import {
+  type Answer,
+  callAlone,
+  createHandlers,
+  newTable,
+  put,
+  putAll,
+  stored,
+  testDeps,
+} from '../../support/service.ts';
 import type { Request } from '../../table-double/client.ts';
 
 const NOW = 1_795_000_000_000;

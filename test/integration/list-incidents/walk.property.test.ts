@@ -10,8 +10,7 @@ import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectData } from '../../support/answers.ts';
 import { intercepted } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, newDouble, putAll, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newDouble, putAll, testDeps } from '../../support/service.ts';
 import type { KeysAndAttributes } from '../../table-double/client.ts';
 
 const idOf = (number: string) => Number(number).toString(16).padStart(24, '0');

@@ -2,10 +2,9 @@
 import { expect, it } from 'vitest';
 import { listMembers } from '../../../lib/operations/list-members/schema.ts';
 import { expectData } from '../../support/answers.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, testDeps } from '../../support/service.ts';
 
 const SECOND = 1_795_000_000;
 const table = await newTable();

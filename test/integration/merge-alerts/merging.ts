@@ -14,9 +14,16 @@ import { readMergeRows } from '../../../packages/admin/check/read-rows.ts';
 import { undoMerge } from '../../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { dyingAfterCommit, intercepted, isTransaction } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { type Account, newAccount } from '../../support/incidents.ts';
-import { type Answer, eventFor, invokeAlone, newDouble, stored, testDeps } from '../../support/service.ts';
+import {
+  type Answer,
+  createHandlers,
+  eventFor,
+  invokeAlone,
+  newDouble,
+  stored,
+  testDeps,
+} from '../../support/service.ts';
 
 /** So few rows that a merge of more than two alerts is large, and that few alerts are moved at a time. */
 export const LIMITS = { transactionItems: 5 };

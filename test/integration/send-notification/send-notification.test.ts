@@ -6,9 +6,8 @@ import { sendNotification } from '../../../lib/operations/send-notification/sche
 import type { Settings } from '../../../lib/shared/settings.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { ingestOver, keepingQueue, recordFrom } from '../../support/ingest.ts';
-import { eventFor, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
+import { createHandlers, eventFor, invokeAlone, NOW, newDouble, put, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const { account, appKey } = await newCaller(table);

@@ -4,9 +4,8 @@ import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { ingestOver, keepingQueue, recordFrom } from '../../support/ingest.ts';
-import { callAlone, NOW, newDouble, put, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, NOW, newDouble, put, testDeps } from '../../support/service.ts';
 
 const BIG = 9_007_199_254_740_993n;
 const table = newDouble();

@@ -10,9 +10,16 @@ import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { startFaultProxy } from '../../../../test/support/fault-proxy.ts';
 import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
-import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
-import { newAppKey, newTable, putAll, stored, storedUnder, testDeps } from '../../../../test/support/service.ts';
+import {
+  createHandlers,
+  newAppKey,
+  newTable,
+  putAll,
+  stored,
+  storedUnder,
+  testDeps,
+} from '../../../../test/support/service.ts';
 import { sampleData } from '../../../local/sample.ts';
 import { exportData } from '../../data/export.ts';
 import { accountLine, itemLine, lines } from '../support/data-lines.ts';

@@ -3,9 +3,8 @@ import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/mov
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
-import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
-import { newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { createHandlers, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { sentenceOf } from '../../cli/command-errors.ts';
 import { adminOf } from '../support/run-admin.ts';
 import { snapshot } from '../support/snapshot.ts';

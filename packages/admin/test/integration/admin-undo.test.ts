@@ -6,9 +6,8 @@ import { expectTrueEntries, mergesOf } from '../../../../test/integration/merge-
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
-import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
-import { newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { createHandlers, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { undoMerge } from '../../incidents/undo-merge.ts';
 import { adminOf } from '../support/run-admin.ts';
 

@@ -7,10 +7,9 @@ import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
 import { RUM_RECORD, RUM_USAGE } from '../../../../test/support/accounts.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
-import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
-import { callAlone, newTable, stored, testDeps } from '../../../../test/support/service.ts';
+import { callAlone, createHandlers, newTable, stored, testDeps } from '../../../../test/support/service.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const NOW = 1_795_000_000_000;

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { getRumResource } from '../../../../lib/operations/get-rum-resource/schema.ts';
 import { newCaller } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
-import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import {
   connectThrough,
+  createHandlers,
   eventFor,
   invokeAlone,
   newTable,
