@@ -120,23 +120,3 @@ it("Alertmanager's largest notification of alerts of 1.3 KB fits", async () => {
   expect(data).toEqual({ accepted: Number(max) });
   expect(new Set(records.map((record) => 'alert_key' in record && record.alert_key)).size).toBe(Number(max));
 });
-
-/** https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html */
-const ENVELOPE = {
-  Type: 'Notification',
-  MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324',
-  TopicArn: 'arn:aws:sns:us-west-2:123456789012:MyTopic',
-  Subject: 'My First Message',
-  Message: JSON.stringify({ kind: 'member', account_id: 1, member_id: 1, name: 'n' }),
-  Timestamp: '2012-05-02T00:54:06.655Z',
-  SignatureVersion: '1',
-  Signature: 'EXAMPLEw6JRN',
-  SigningCertURL: 'https://sns.us-west-2.amazonaws.com/SimpleNotificationService-f3ecfb7224c7233fe7bb5f59f96de52f.pem',
-  UnsubscribeURL: 'https://sns.us-west-2.amazonaws.com/?Action=Unsubscribe',
-};
-
-it('an envelope of SNS is refused with a reason that says so, and its message alone is taken', () => {
-  const origin = { sentMs: NOW, messageId: 'm', line: 1 };
-  expect(recordOf(JSON.stringify(ENVELOPE), origin)).toEqual({ problems: [{ name: 'itemOfSns', values: undefined }] });
-  expect(recordOf(ENVELOPE.Message, origin)).toHaveProperty('record');
-});

@@ -78,16 +78,13 @@ it.each([
   },
 );
 
-it.each([
-  ['is 0 s old and served from memory for 60 s', 0, '0', 60_000],
-  ['is as old as the time since its reading began', 2_000, '2', 58_000],
-])('a record %s', async (_what, msOfQuery, age, remainingMs) => {
+it('a record is served from memory for 60 s since its reading began, which is its age', async () => {
   const { clock, putRecord, versionAndAge } = await newTenant();
-  clock.msOfQuery = msOfQuery;
-  expect(await versionAndAge()).toEqual(['professional', age]);
+  clock.msOfQuery = 2_000;
+  expect(await versionAndAge()).toEqual(['professional', '2']);
   clock.msOfQuery = 0;
   await putRecord(CHANGED);
-  clock.now += remainingMs - 1;
+  clock.now += 57_999;
   expect(await versionAndAge()).toEqual(['professional', '59']);
   clock.now += 1;
   expect(await versionAndAge()).toEqual(['free', '0']);

@@ -71,15 +71,6 @@ it('the minute has a limit of its own, and another account its own budget', asyn
   expect((await other.notify(1)).status).toBe(200);
 });
 
-it('a call above the window passes if that is unused', async () => {
-  const { clock, notify } = await newSender();
-  expect((await notify(25)).status).toBe(200);
-  expect((await notify(1)).status).toBe(429);
-  clock.now += 3_000;
-  expect((await notify(1)).status).toBe(200);
-  expect((await notify(25)).status).toBe(429);
-});
-
 it('an item counts once for each KB begun of its text, also if it is then refused; a call that is invalid does not', async () => {
   const { account, table, record, notify } = await newSender(newDouble(), undefined, {});
   const upTo = (bytes: number, item: object) => 'x'.repeat(bytes - JSON.stringify(item).length);

@@ -6,7 +6,7 @@ import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { hookedTable, intercepted } from '../../support/faults.ts';
+import { hookedTable } from '../../support/faults.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
 import {
@@ -118,23 +118,6 @@ it('an alert without a key has no status, and one in an incident that is not the
   expect(dataOf(await info(alert_id))).toEqual(item);
   expect((await list()).items).toEqual([]);
   expect((await list({ alert_ids: [alert_id.toUpperCase()] })).items).toEqual([item]);
-});
-
-it.each([
-  ['has ended', END, {}],
-  ['has another severity', { alert_status: 'Warning' }, { alert_severity: 'Critical' }],
-])('the list leaves out an alert that %s since the index was read', async (_what, change, filter) => {
-  const { appKey, send } = await newCaller();
-  await send({ ...started('k', 1), alert_status: 'Critical', at_ms: NOW - 1 });
-  const own = intercepted(table, async (read, { name }) => {
-    if (name === 'BatchGetCommand') await send({ alert_key: 'k', ...change });
-    return read();
-  });
-  const answer = await callAlone(createHandlers(testDeps(own, { now: () => NOW })), listAlerts, {
-    appKey,
-    body: filter,
-  });
-  expect(dataOf(answer)).toEqual({ items: [], has_next_page: false });
 });
 
 describe('the list', () => {
