@@ -10,17 +10,11 @@ import fc from 'fast-check';
 import { it, onTestFinished, vi } from 'vitest';
 import { isUnavailable } from '../../lib/shared/concurrency.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { parseKey } from '../../lib/table/keys.ts';
+import { type Key, parseKey } from '../../lib/table/keys.ts';
 import { SEED } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
 import { newDouble } from '../support/service.ts';
-import {
-  connectDouble,
-  type Key,
-  type KeysAndAttributes,
-  type Request,
-  type Transaction,
-} from '../table-double/client.ts';
+import { connectDouble, type KeysAndAttributes, type Request, type Transaction } from '../table-double/client.ts';
 import { type Change, TableDouble } from '../table-double/table-double.ts';
 
 /** What may happen to a call, after the SDK's own attempts. */
