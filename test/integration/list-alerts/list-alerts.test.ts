@@ -5,42 +5,24 @@ import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { keys } from '../../../lib/table/keys.ts';
-import { expectEnvelope } from '../../support/answers.ts';
+import { expectData, expectEnvelope } from '../../support/answers.ts';
 import { hookedTable } from '../../support/faults.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import {
-  type Answer,
-  callAlone,
-  createHandlers,
-  newTable,
-  put,
-  putAll,
-  stored,
-  testDeps,
-} from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, put, putAll, stored, testDeps } from '../../support/service.ts';
 import type { Request } from '../../table-double/client.ts';
 
 const NOW = 1_795_000_000_000;
 const table = await newTable();
 const handlers = createHandlers(testDeps(table));
 
-const dataOf = (answer: Answer) => {
-  expectEnvelope(answer, 200);
-  return answer.body.data;
-};
-const errorOf = (answer: Answer) => {
-  expectEnvelope(answer, 400, answer.body.error?.code);
-  return answer.body.error;
-};
-
 /** An account whose alerts start a second after each other. */
 async function newCaller() {
   const tenant = await newAccount(table);
   const { account, appKey } = tenant;
   const ingest = ingestOver(table, () => NOW);
-  const call = (operation: typeof listAlerts | typeof getAlert, body: object) =>
-    callAlone(handlers, operation, { appKey, body });
+  const call = (body: object) => callAlone(handlers, listAlerts, { appKey, body });
+  const list = async (body: object = {}) => expectData(listAlerts, await call(body));
   return {
     ...tenant,
     async send(...records: object[]) {
@@ -50,11 +32,15 @@ async function newCaller() {
       expect(ingest.refused).toEqual([]);
     },
     idOf: async (key: string) => (await stored(table, keys.alertKey(account, key))).alert_id as string,
-    list: async (body: object = {}) => dataOf(await call(listAlerts, body)),
-    keysOf: async (body: object = {}) =>
-      dataOf(await call(listAlerts, body)).items.map(({ alert_key }: { alert_key: string }) => alert_key),
-    refused: async (body: object) => errorOf(await call(listAlerts, body)),
-    info: (alert_id: string) => call(getAlert, { alert_id }),
+    list,
+    keysOf: async (body?: object) => (await list(body)).items.map(({ alert_key }: { alert_key: string }) => alert_key),
+    async refused(body: object) {
+      const answer = await call(body);
+      expectEnvelope(answer, 400, 'InvalidParameter');
+      return answer.body.error;
+    },
+    info: async (alert_id: string) =>
+      expectData(getAlert, await callAlone(handlers, getAlert, { appKey, body: { alert_id } })),
   };
 }
 const started = (alert_key: string, second: number, fields: object = {}) => ({
@@ -93,11 +79,11 @@ it('an alert has all that its records say, and the service knows', async () => {
     incident: { incident_id, title: 'Down' },
   };
   expect(await list()).toEqual({ items: [item], has_next_page: false });
-  expect(dataOf(await info(alert_id.toUpperCase()))).toEqual(item);
+  expect(await info(alert_id.toUpperCase())).toEqual(item);
 
   await send({ alert_key: 'k', ...END, ended_at_ms: NOW - 1_500 });
   const ended = { title: 't', alert_status: 'Ok', end_time: seconds - 2, last_time: seconds };
-  expect(dataOf(await info(alert_id))).toEqual({ ...item, ...ended });
+  expect(await info(alert_id)).toEqual({ ...item, ...ended });
   expect(await list()).toEqual({ items: [], has_next_page: false });
 });
 
@@ -115,7 +101,7 @@ it('an alert without a key has no status, and one in an incident that is not the
     updated_at: seconds,
     incident: { incident_id },
   };
-  expect(dataOf(await info(alert_id))).toEqual(item);
+  expect(await info(alert_id)).toEqual(item);
   expect((await list()).items).toEqual([]);
   expect((await list({ alert_ids: [alert_id.toUpperCase()] })).items).toEqual([item]);
 });
@@ -274,6 +260,6 @@ it('an alert whose severity changes while its list is read is listed once', asyn
       changed.resolve(await send('Warning', NOW + 1).then(() => undefined));
     return result;
   };
-  const { items } = dataOf(await callAlone(createHandlers(testDeps(hooked)), listAlerts, { appKey, body: {} }));
-  expect(items).toMatchObject([{ alert_key: 'k', alert_severity: 'Warning' }]);
+  const { body } = await callAlone(createHandlers(testDeps(hooked)), listAlerts, { appKey, body: {} });
+  expect(body.data.items).toMatchObject([{ alert_key: 'k', alert_severity: 'Warning' }]);
 });

@@ -153,13 +153,8 @@ it('a start or end of a resolved alert is that of the sender, if the feed takes 
     expect(await recordOf({ ...ended, endsAt })).not.toHaveProperty('ended_at_ms');
   for (const startsAt of ['0001-01-01T00:00:00Z', new Date(NOW + 600_000).toISOString()])
     expect(await recordOf({ startsAt })).not.toHaveProperty('started_at_ms');
-  for (const startsAt of [
-    '2025-02-30T00:00:00Z',
-    '2025-13-31T00:00:00Z',
-    '2025-06-15T24:00:00Z',
-    '2025-06-15T14:30:00',
-    1_750_000_000,
-  ])
+  const unreadable = ['2025-02-30T00:00:00Z', '2025-13-31T00:00:00Z', '2025-06-15T24:00:00Z', '2025-06-15T14:30:00'];
+  for (const startsAt of [...unreadable, 1_750_000_000])
     expect((await notify({ alerts: [{ ...ALERT, startsAt }, ALERT] })).answer.body.data).toMatchObject({ accepted: 1 });
 });
 
