@@ -112,7 +112,7 @@ const blanks = fc.constantFrom('', ' ', '\n', '\r\n\t');
 const FORMS: Readonly<Record<string, (texts: readonly string[], blank: string) => EventOptions>> = {
   records: (texts, blank) => ({ rawBody: `{${blank}"records"${blank}:[${texts.join(`${blank},${blank}`)}${blank}]}` }),
   'the last member of the name': (texts, blank) => ({
-    rawBody: `{"x":[{"records":[1]}],"records":7,"rec\\u006frds":[${texts}],"y":{"records":[]}${blank}}`,
+    rawBody: `{"x":[{"records":[1]}],"records":[7],"rec\\u006frds":[${texts}],"y":{"records":[]}${blank}}`,
   }),
   'an array': (texts, blank) => ({ rawBody: `${blank}[${blank}${texts.join(`${blank},`)}]${blank}` }),
   lines: (texts, blank) => ({
