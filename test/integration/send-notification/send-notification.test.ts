@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { messageText } from '../../../lib/aws/sqs.ts';
 import { MAX_LINE_BYTES } from '../../../lib/ingest/limits.ts';
-import { type IngestQueue, MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
+import { MAX_RECORDS, messagesOf } from '../../../lib/ingest/queues.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import type { Settings } from '../../../lib/shared/settings.ts';
 import { keys } from '../../../lib/table/keys.ts';
@@ -23,22 +23,20 @@ const ALERT = {
 /** Each call is of another window of the account's budget. */
 let windows = 0;
 
-/** Sends a notification to queues that keep their lines, or to one that fails. The call arrives 1.5 s before its function starts. */
+/** Sends a notification to queues that keep their lines. The call arrives 1.5 s before its function starts. */
 async function notify(
   body: object | string,
   {
-    failing,
     headers = {},
     source,
     settings = {},
   }: {
-    failing?: keyof IngestQueue;
     headers?: Record<string, string>;
     source?: string | string[];
     settings?: Partial<Settings>;
   } = {},
 ) {
-  const { sent, refused, ingestQueue } = keepingQueue(failing);
+  const { sent, refused, ingestQueue } = keepingQueue();
   const startedMs = NOW + 1_500 + 60_000 * windows++;
   const deps = testDeps(table, { now: () => startedMs, settings });
   const rawBody = typeof body === 'string' ? body : JSON.stringify(body);
@@ -325,35 +323,12 @@ it('an answer has the language of its reasons in its headers, also if some alert
   expect(await language([ALERT])).toEqual([undefined, undefined]);
 });
 
-it('a notification of which no alert can be read is InvalidParameter, in the language of its sender', async () => {
-  const { answer, records, refused, counts } = await notify({ alerts: [5, 6] }, { headers: GERMAN });
-  const reason = 'muss ein JSON-Objekt sein';
-  expect([answer.status, answer.body.error]).toEqual([
-    400,
-    {
-      code: 'InvalidParameter',
-      message: `alerts[0]: ${reason}; alerts[1]: ${reason}. Von dieser Anfrage wurde nichts übernommen.`,
-      refused: [0, 1].map((index) => ({ index, reason })),
-      refused_count: 2,
-    },
-  ]);
-  expect([records, refused.length, counts]).toEqual([[], 1, [expect.objectContaining({ refused: 2 })]]);
-});
-
 it('labels may be numbers, booleans and null', async () => {
   const labels = { a: true, b: 9_007_199_254_740_992, c: null, d: 1.5 };
   const record = await recordOf({ labels, annotations: null });
   expect(record).toMatchObject({ title: 'a=true, b=9007199254740992, d=1.5' });
   for (const name of ['description', 'annotations']) expect(record).not.toHaveProperty(name);
 });
-
-it.each<keyof IngestQueue>(['send', 'refuse'])(
-  'a queue whose %s fails makes the call 503 with Retry-After',
-  async (failing) => {
-    const { answer } = await notify({ alerts: [ALERT, null] }, { failing });
-    expect([answer.status, answer.headers['Retry-After']]).toEqual([503, '1']);
-  },
-);
 
 it('a notification has at most 25,000 alerts', async () => {
   const { answer } = await notify({ alerts: Array(25_001).fill(0) });

@@ -133,6 +133,7 @@ it.each<[what: string, records: unknown[], problem: RegExp]>([
 ])('a call of which nothing can be taken is InvalidParameter, and kept: %s', async (_what, records, problem) =>
   expect(await send(records)).toMatchObject({
     ...{ status: 400, code: 'InvalidParameter', sent: [], refused: [{ group: `${BIG}` }] },
+    deps: { metrics: { recordCounts: [{ refused: records.length }] } },
     message: expect.stringMatching(problem),
   }),
 );
