@@ -38,5 +38,3 @@ export function createTimes() {
     meanCpu: () => cpu.mean / 1_000,
   };
 }
-
-export type Times = ReturnType<typeof createTimes>;

@@ -4,7 +4,7 @@ import type { HostRow } from '../../lib/model/host.ts';
 import type { HostStatusRow } from '../../lib/model/host-status.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
+import type { TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
@@ -38,7 +38,6 @@ export const live = (fields: Partial<Live> = {}): Live => ({
 export const hostId = (number: number) => `host-${String(number).padStart(5, '0')}`;
 
 interface FleetOptions extends BrowseOptions {
-  settings?: Partial<Settings>;
   timeLimits?: TimeLimits;
   /** The client of the handlers; by default the one that fills the fleet. */
   through?: Table;
@@ -49,11 +48,11 @@ interface FleetOptions extends BrowseOptions {
 /** An account, with functions that fill its fleet and browse it. */
 export async function newFleet(
   table: Table,
-  { settings = {}, timeLimits, through = table, caller, ...options }: FleetOptions = {},
+  { timeLimits, through = table, caller, ...options }: FleetOptions = {},
 ) {
   const { account, appKey } = caller ?? (await newCaller(table));
   let calls = 0;
-  const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
+  const deps = testDeps(through, { now: () => NOW, ...(timeLimits && { timeLimits }) });
   const { browseFleet: handler } = createHandlers(deps, options);
   const remove = (Key: Key) => table.client.send(new DeleteCommand({ TableName: table.name, Key }));
 
