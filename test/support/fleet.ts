@@ -46,10 +46,7 @@ interface FleetOptions extends BrowseOptions {
 }
 
 /** An account, with functions that fill its fleet and browse it. */
-export async function newFleet(
-  table: Table,
-  { timeLimits, through = table, caller, ...options }: FleetOptions = {},
-) {
+export async function newFleet(table: Table, { timeLimits, through = table, caller, ...options }: FleetOptions = {}) {
   const { account, appKey } = caller ?? (await newCaller(table));
   let calls = 0;
   const deps = testDeps(through, { now: () => NOW, ...(timeLimits && { timeLimits }) });
