@@ -7,7 +7,6 @@ import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { removePending } from '../../lib/operations/merge-alerts/log-head.ts';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/move.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { loadData } from '../../packages/admin/data/load.ts';
 import { HOUR_MS, LIMITS, newWorld } from '../integration/merge-alerts/merging.ts';
 import { connectionLost, dyingAfterCommit, intercepted, isTransaction } from '../support/faults.ts';
 import { recordFrom } from '../support/ingest.ts';
@@ -107,23 +106,6 @@ describe('an undo of a merge that is still pending', () => {
   });
 });
 
-it.each([
-  { when: 'before the commit of a large merge', isPending: false },
-  { when: 'after the commit of a large merge', isPending: true },
-])('an alert that is imported $when goes with the merge', async ({ isPending }) => {
-  const world = await newWorld(4);
-  const line = { kind: 'alert', account_id: world.tenant.account, title: 't', incident_id: world.two };
-  const lines = [JSON.stringify({ ...line, alert_id: world.alerts[0] })];
-  const through = world.beforeCommit(() => loadData(world.table, 'test', lines, { nowMs: Date.now() }));
-  if (isPending) {
-    await world.mergePending(world.one);
-    await world.finish(through);
-  } else await world.merge({ alert_ids: world.alerts, incident_id: world.one }, { through });
-  expect(await world.entries()).toHaveLength(1);
-  expect(await world.tenant.pending()).toEqual([]);
-  expect(new Set(await world.placements())).toEqual(new Set([world.one]));
-});
-
 it('a small merge notices a large one that is committed between its reads and its commit, and stays pending', async () => {
   const world = await newWorld(4);
   const [taken = '', ...others] = world.alerts;
@@ -166,15 +148,6 @@ it('a large merge from a clock an hour ahead is before the small ones that follo
   for (const alert of world.alerts.slice(0, 2)) await world.merge({ alert_ids: [alert], incident_id: world.two });
   expect(await world.expectTrue()).toHaveLength(3);
   expect(await world.placements()).toEqual([world.two, world.two, world.one, world.one]);
-});
-
-it('of three pending merges of the same alerts the last one wins, though their rows are written in the reverse order', async () => {
-  const world = await newWorld(4);
-  const pending = [];
-  for (const incident of [world.one, world.two, world.three]) pending.push(await world.mergePending(incident));
-  for (const id of pending.toReversed()) await finishMerge(world.table, world.tenant.account, id);
-  await world.expectTrue();
-  expect(new Set(await world.placements())).toEqual(new Set([world.three]));
 });
 
 it('a large merge that has written its rows, but not its origins, gets them when it is finished', async () => {
