@@ -15,7 +15,7 @@ import { type Account, newAccount } from '../support/incidents.ts';
 import {
   callAlone,
   connectThrough,
-  handlersOver,
+  createHandlers,
   newTable,
   PATIENCE,
   put,
@@ -33,7 +33,7 @@ const call =
   (operation: ListedOperation, { appKey }: Account, body: object): Run =>
   async (endpoint) => {
     const through = connectThrough(table, { endpoint }, PATIENCE);
-    const { status } = await callAlone(handlersOver(testDeps(through)), operation, { appKey, body });
+    const { status } = await callAlone(createHandlers(testDeps(through)), operation, { appKey, body });
     through.client.destroy();
     return status === 200;
   };

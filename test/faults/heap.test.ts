@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { connectionLost } from '../support/faults.ts';
-import { callAlone, handlersOver, testDeps } from '../support/service.ts';
+import { callAlone, createHandlers, testDeps } from '../support/service.ts';
 import { connectDouble } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
 import { newLoad } from './load.ts';
@@ -52,7 +52,7 @@ it(
     });
     const { calls } = await newLoad(table, 5);
     const rows = double.rows;
-    const handlers = handlersOver({ ...testDeps(table, { now: () => now, timeLimits }), ...SILENT });
+    const handlers = createHandlers({ ...testDeps(table, { now: () => now, timeLimits }), ...SILENT });
 
     const bytes: number[] = [];
     for (let round = 0; round <= ROUNDS; round += 1) {

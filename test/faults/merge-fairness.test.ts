@@ -13,7 +13,7 @@ import { SEED, seededRandom } from '../support/chance.ts';
 import { testDeps } from '../support/service.ts';
 import { connectDouble, type Request, type Send, type Transaction } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
-import { type LoadResult, type MergeLoad, runMergeLoad } from './merge-load.ts';
+import { type MergeLoad, runMergeLoad } from './merge-load.ts';
 
 // vitest's timers do not reach imports from this module.
 vi.mock('node:timers/promises', () => ({
@@ -89,7 +89,7 @@ const localMsOf = ({ name, input }: Request): number => {
 };
 
 /** Sends calls to a double that carries them out one after another, as DynamoDB Local does, whether or not the caller still waits. */
-function oneByOne(double: TableDouble): { send: Send; transactions: () => number } {
+function oneByOne(double: TableDouble): ReturnType<typeof conflicting> {
   let last: Promise<unknown> = Promise.resolve();
   let transactions = 0;
   const send: Send = async ({ name, input }, signal) => {
@@ -107,10 +107,7 @@ function oneByOne(double: TableDouble): { send: Send; transactions: () => number
   return { send, transactions: () => transactions };
 }
 
-async function run(
-  load: MergeLoad,
-  { largeSize = 120, connect = conflicting } = {},
-): Promise<LoadResult & { transactions: number }> {
+async function run(load: MergeLoad, { largeSize = 120, connect = conflicting } = {}) {
   const incidents = Array.from({ length: 20 }, (_, index) => id(index + 1));
   const small = Array.from({ length: 200 }, (_, index) => id(1_000 + index));
   const large = Array.from({ length: load.largeCallers ?? 0 }, (_, caller) =>
@@ -142,7 +139,7 @@ async function run(
   };
   let isOver = false;
   const running = runMergeLoad(load, {
-    small: (_, index) => merge([small[index % small.length] as string], index),
+    small: (index) => merge([small[index % small.length] as string], index),
     large: (caller, index) => merge(large[caller] as string[], index),
   }).finally(() => {
     isOver = true;

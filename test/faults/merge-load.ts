@@ -1,4 +1,4 @@
-/** Concurrent merges of one account, with DynamoDB's conflicts and latencies. */
+/** Concurrent merges of one account. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface MergeLoad {
@@ -12,45 +12,37 @@ export interface MergeLoad {
 }
 
 /** Sends a merge. @returns the status of the answer */
-type Send = (caller: number, index: number) => Promise<number>;
-
-export interface LoadResult {
-  /** `ms` has the milliseconds of each merge. */
-  small: { sent: number; refused: number; ms: number[] };
-  /** `upToTwoCalls` and `moreCalls` count all merges, committed or not, by the calls that they took. */
-  large: { committed: number; upToTwoCalls: number; moreCalls: number };
-}
+type Send<Of extends number[]> = (...of: Of) => Promise<number>;
 
 export async function runMergeLoad(
   { seconds, smallPerSecond, atOnce = false, largeCallers = 0 }: MergeLoad,
-  send: { small: Send; large?: Send },
-): Promise<LoadResult> {
-  const small: LoadResult['small'] = { sent: 0, refused: 0, ms: [] };
-  const large = { committed: 0, upToTwoCalls: 0, moreCalls: 0 };
+  send: { small: Send<[index: number]>; large: Send<[caller: number, index: number]> },
+) {
+  /** `ms` has the milliseconds of each merge. */
+  const small = { sent: 0, refused: 0, ms: [] as number[] };
+  /** All merges, committed or not, by the calls that they took. */
+  const large = { upToTwoCalls: 0, moreCalls: 0 };
   const began = performance.now();
   const isOver = () => performance.now() - began > seconds * 1000;
 
   async function sendSmall(index: number): Promise<void> {
     small.sent += 1;
     const sentAt = performance.now();
-    if ((await send.small(0, index)) !== 200) small.refused += 1;
+    if ((await send.small(index)) !== 200) small.refused += 1;
     small.ms.push(performance.now() - sentAt);
   }
 
-  async function sendLarge(merge: Send, caller: number): Promise<void> {
+  async function sendLarge(caller: number): Promise<void> {
     for (let index = 0; !isOver(); index += 1) {
       let calls = 1;
-      let status = await merge(caller, index);
-      for (; status !== 200 && !isOver(); calls += 1) status = await merge(caller, index);
-      if (status === 200) large.committed += 1;
+      while ((await send.large(caller, index)) !== 200 && !isOver()) calls += 1;
       if (calls <= 2) large.upToTwoCalls += 1;
       else large.moreCalls += 1;
     }
   }
 
   const smallMerges: Promise<void>[] = [];
-  const { large: mergeLarge } = send;
-  const callers = mergeLarge ? Array.from({ length: largeCallers }, (_, caller) => sendLarge(mergeLarge, caller)) : [];
+  const callers = Array.from({ length: largeCallers }, (_, caller) => sendLarge(caller));
   const count = smallPerSecond * seconds;
   for (let index = 0; index < count; index += 1) {
     const atSeconds = atOnce ? Math.floor(index / smallPerSecond) : index / smallPerSecond;

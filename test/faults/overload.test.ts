@@ -4,16 +4,16 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { ListedOperation } from '../../lib/operations/index.ts';
 import { TIME_LIMITS } from '../../lib/shared/settings.ts';
 import { keys } from '../../lib/table/keys.ts';
+import { expectTrueEntries, mergesOf } from '../integration/merge-alerts/merging.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
 import { dynamodbEndpoint } from '../support/dynamodb-local.ts';
 import { FAULTS, startFaultProxy } from '../support/fault-proxy.ts';
-import { expectTrueHistories, finishEntries } from '../support/incidents.ts';
 import {
   type Answer,
   callAlone,
   connectThrough,
+  createHandlers,
   type EventOptions,
-  handlersOver,
   newTable,
   stored,
   testDeps,
@@ -42,7 +42,7 @@ it(
     const proxy = await startFaultProxy(dynamodbEndpoint());
     onTestFinished(proxy.close);
     const through = connectThrough(table, proxy);
-    const handlers = handlersOver(testDeps(through, { timeLimits: TIME_LIMITS }));
+    const handlers = createHandlers(testDeps(through, { timeLimits: TIME_LIMITS }));
     const random = seededRandom(SEED);
     const pick = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)] as Item;
     // More alerts than a transaction holds.
@@ -72,8 +72,10 @@ it(
     expect(wrong).toEqual([]);
     expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(statuses.length / 4);
     for (const { tenant, incidents, alerts } of loads) {
-      await finishEntries(table, (await Promise.all(incidents.map((id) => tenant.history(id)))).flat());
-      await expectTrueHistories(tenant, incidents, alerts);
+      const merges = mergesOf(table, tenant, incidents);
+      await merges.finish();
+      const first = { incidents, alerts, start: undefined, title: 'Checkout is down' };
+      await expectTrueEntries(table, tenant, await merges.entries(), first);
       expect(Number((await stored(table, keys.workItem(tenant.account, 'w'))).version)).toBeLessThanOrEqual(2);
     }
   },

@@ -17,10 +17,9 @@ import { listIncidents, listMerges } from '../../packages/admin/incidents/list.t
 import { readWorkItem, restoreWorkItem } from '../../packages/admin/incidents/restore-work-item.ts';
 import { DEMO_KEYS, sampleData } from '../../packages/local/sample.ts';
 import { SEED, seededRandom } from '../support/chance.ts';
-import { createHandlers } from '../support/handlers.ts';
 import { newAccount } from '../support/incidents.ts';
 import { recordFrom } from '../support/ingest.ts';
-import { callAlone, newTable, testDeps } from '../support/service.ts';
+import { callAlone, createHandlers, newTable, testDeps } from '../support/service.ts';
 import { connectDouble, type Request } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
 import { canonical, type Item, isMap, typeOf, type Value } from '../table-double/values.ts';

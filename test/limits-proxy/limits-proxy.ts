@@ -1,13 +1,12 @@
 /**
- * Adds the limits of DynamoDB that DynamoDB Local does not have: the throughput of each partition key, the size of transactions with stored rows,
- * and transactions that conflict. All items of a call must be in one table. Batches of writes and scans are not limited.
+ * Adds the limits of DynamoDB that DynamoDB Local does not have: the throughput of each partition key, and the size of transactions with stored
+ * rows. All items of a call must be in one table. Batches of writes and scans are not limited.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { jsonAnswer, type Send, startDynamoDbProxy, type WireAnswer } from '../../packages/local/dynamodb-proxy.ts';
 import { createTokenBuckets } from '../../packages/local/token-buckets.ts';
 import { type Item, itemBytes } from './item-size.ts';
-import { CONFLICT, cancelled, conflict, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
+import { cancelled, invalid, NO_REASON, Refusal, THROTTLED, throttled } from './limit-errors.ts';
 
 /** Source of the units: *DynamoDB Developer Guide*, "Best practices for designing and using partition keys effectively". */
 interface Limits {
@@ -15,12 +14,8 @@ interface Limits {
   readonly writeUnits: number;
   /** Read units a second of one partition key. */
   readonly readUnits: number;
-  /** Minimum time of a call in milliseconds: the local server is nearer than DynamoDB. */
-  readonly callMs: number;
-  /** Minimum time of a writing transaction, during which other writes to its rows conflict. */
-  readonly transactionMs: number;
 }
-const AWS_LIMITS: Limits = { writeUnits: 1_000, readUnits: 3_000, callMs: 0, transactionMs: 0 };
+const AWS_LIMITS: Limits = { writeUnits: 1_000, readUnits: 3_000 };
 /** Source: API Reference, `TransactWriteItems`. DynamoDB Local counts the request alone, without the stored rows. */
 const TRANSACTION_BYTES = 4 * 1024 * 1024;
 /** Units of a transaction for each unit of the same write alone. Source: Developer Guide, "DynamoDB Transactions: How it works". */
@@ -75,13 +70,9 @@ async function storedBytes(call: CallServer, table: string, keys: readonly Item[
  * @param limits the limits that differ from those of AWS
  */
 export async function startLimitsProxy(target: string, limits: Partial<Limits> = {}) {
-  const { readUnits, writeUnits, callMs, transactionMs }: Limits = { ...AWS_LIMITS, ...limits };
-  /** Names of the rows that running transactions write. */
-  const inTransaction = new Set<string>();
-  /** By `<table> <value of the partition key>`: how often it was throttled since the proxy started. */
-  const usages = new Map<string, { throttled: number }>();
-  /** Of all partitions together, since the proxy started. */
-  const totals = { calls: 0, readUnits: 0, writeUnits: 0 };
+  const { readUnits, writeUnits }: Limits = { ...AWS_LIMITS, ...limits };
+  /** Calls, the units of those that were granted, and how often a partition key was throttled, since the proxy started. */
+  const totals = { calls: 0, readUnits: 0, writeUnits: 0, throttled: 0 };
   const bucketOf = createTokenBuckets(MAX_PARTITIONS, () => performance.now());
   const throttles = { read: { rate: readUnits, burst: readUnits }, write: { rate: writeUnits, burst: writeUnits } };
 
@@ -101,7 +92,7 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
     const { tokens } = bucketOf(`${side} ${partition}`, throttles[side]);
     const granted = tokens >= Math.min(units, throttles[side].burst);
     if (granted) charge(partition, side, units);
-    else usages.set(partition, { throttled: (usages.get(partition)?.throttled ?? 0) + 1 });
+    else totals.throttled += 1;
     return granted;
   }
 
@@ -153,15 +144,13 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
     return actions.map(({ TableName, Item, Key, UpdateExpression, ExpressionAttributeValues = {} }, index) => {
       const added = UpdateExpression === undefined ? 0 : itemBytes(ExpressionAttributeValues);
       const bytes = Math.max((stored[index] ?? 0) + added, itemBytes(Item ?? {}));
-      return { name: nameOf(Item ?? Key), partition: partitionOf(TableName, (Item ?? Key).pk), bytes };
+      return { partition: partitionOf(TableName, (Item ?? Key).pk), bytes };
     });
   }
 
   const writeItem = (action: string) => async (call: CallServer, request: Json) => {
     const [write] = await writesOf(call, [request]);
-    // Source: Developer Guide, "Transaction conflict handling in DynamoDB".
-    if (!write || inTransaction.has(write.name)) throw conflict();
-    if (!take(write.partition, 'write', writeUnitsOf(write.bytes))) throw throttled();
+    if (!write || !take(write.partition, 'write', writeUnitsOf(write.bytes))) throw throttled();
     return call(action, request);
   };
 
@@ -175,8 +164,6 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
       request.TransactItems.map((item: object) => Object.values<Json>(item)[0]),
     );
     if (writes.reduce((sum, { bytes }) => sum + bytes, 0) > TRANSACTION_BYTES) throw invalid();
-    const reasons = writes.map(({ name }) => (inTransaction.has(name) ? CONFLICT : NO_REASON));
-    if (reasons.includes(CONFLICT)) throw cancelled(reasons);
     const unitsOf = (bytes: number) => TRANSACTION_FACTOR * writeUnitsOf(bytes);
     const granted = writes.map(({ partition, bytes }) => take(partition, 'write', unitsOf(bytes)));
     if (granted.includes(false)) {
@@ -184,13 +171,7 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
         if (granted[index]) charge(partition, 'write', -unitsOf(bytes));
       throw cancelled(granted.map((isGranted) => (isGranted ? NO_REASON : THROTTLED)));
     }
-    for (const { name } of writes) inTransaction.add(name);
-    try {
-      const [reply] = await Promise.all([call('TransactWriteItems', request), sleep(transactionMs)]);
-      return reply;
-    } finally {
-      for (const { name } of writes) inTransaction.delete(name);
-    }
+    return call('TransactWriteItems', request);
   }
 
   const handlers: Readonly<Record<string, (call: CallServer, request: Json) => Promise<Json>>> = {
@@ -207,8 +188,7 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
     totals.calls += 1;
     try {
       if (!handle) throw new ServerRefusal(await send());
-      const [result] = await Promise.all([handle(callerOf(send), JSON.parse(body.toString())), sleep(callMs)]);
-      return jsonAnswer(200, result);
+      return jsonAnswer(200, await handle(callerOf(send), JSON.parse(body.toString())));
     } catch (error) {
       if (error instanceof Refusal)
         return jsonAnswer(400, { __type: error.type, message: error.message, ...error.fields });
@@ -216,10 +196,5 @@ export async function startLimitsProxy(target: string, limits: Partial<Limits> =
       throw error;
     }
   });
-  return {
-    ...proxy,
-    usages: (): ReadonlyMap<string, { throttled: number }> => usages,
-    /** Calls, and the units of those that were granted. */
-    totals: () => ({ ...totals }),
-  };
+  return { ...proxy, totals: () => ({ ...totals }) };
 }

@@ -4,28 +4,24 @@
  */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { reasonOf } from '../../lib/ingest/problems.ts';
 import type { IngestRecord } from '../../lib/ingest/records.ts';
-import { recordOf } from '../../lib/ingest/records.ts';
 import { createEndSilentAlerts } from '../../lib/ingest/silent-alerts.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import type { AlertRow } from '../../lib/model/alert.ts';
 import { isBefore, sentOf, timeOf } from '../../lib/model/order.ts';
-import { entryOf } from '../../lib/operations/merge-alerts/entry.ts';
-import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
+import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys, ofKind, type Stored } from '../../lib/table/keys.ts';
 import { rowName } from '../../lib/table/read.ts';
 import { checkMergesOfTable } from '../../packages/admin/check/check.ts';
 import { checkAlertKeys } from '../../packages/admin/check/check-alert-keys.ts';
 import { mergeRowsOf } from '../../packages/admin/check/read-rows.ts';
-import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
-import { finishEntries, newAccount } from '../support/incidents.ts';
+import { mergesOf } from '../integration/merge-alerts/merging.ts';
+import { newAccount } from '../support/incidents.ts';
+import { recordFrom } from '../support/ingest.ts';
 import { put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules, type Schedule } from './schedule.ts';
 
 const NOW = 1_800_000_000_000;
-/** A merge of more than one alert is large. */
-const LIMITS = { transactionItems: 5 };
 const incidents = ['1', '2'].map((digit) => digit.repeat(24));
 
 /**
@@ -83,18 +79,16 @@ function recordsOf(calls: (typeof cases extends fc.Arbitrary<infer Case> ? Case 
   return calls.flatMap(({ after, alerts, isRepeated }, number) =>
     [0, ...(isRepeated ? [1] : [])].flatMap((attempt) => {
       sentMs += after;
-      return alerts.map((alert, index): IngestRecord => {
+      return alerts.map((alert, index) => {
         const title = alert.alert_status === 'Ok' ? alert.title : (alert.title ?? 'one');
-        const line = JSON.stringify({ kind: 'alert', account_id: account, at_ms: sentMs, ...alert, title });
-        const found = recordOf(line, { sentMs, messageId: `${number}.${attempt}`, line: index + 1 });
-        if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${line}`);
-        return found.record;
+        const fields = { kind: 'alert', account_id: account, at_ms: sentMs, ...alert, title };
+        return recordFrom(fields, sentMs, { messageId: `${number}.${attempt}`, line: index + 1 });
       });
     }),
   );
 }
 
-const rowsOf = <Kind extends 'alert' | 'alertKey' | 'historyEntry'>(kind: Kind, items: readonly object[]) =>
+const rowsOf = <Kind extends 'alert' | 'alertKey'>(kind: Kind, items: readonly object[]) =>
   ofKind(kind, items as readonly Key[]) as Stored<Kind>[];
 
 /** What an alert says, in the model. */
@@ -154,7 +148,7 @@ function afterSilence(before: AlertRow, { key_order }: AlertRow): Shown {
 /** Goes through all writes: each does what the model does, and leaves rows that agree. */
 function expectAsModel({ commits }: Schedule, account: number, records: readonly IngestRecord[]): void {
   const rows = new Map<string, Key>();
-  for (const { changes } of commits) {
+  for (const changes of commits) {
     for (const { before, after } of changes) {
       const row = (after ?? before) as unknown as Key;
       if (after) rows.set(rowName(row), row);
@@ -183,55 +177,36 @@ onSchedules(
   'an alert opens, changes and ends as the records of its key say in their order, and no record is lost',
   cases,
   async (each, schedule) => {
-    const { account } = await newAccount(schedule.table);
+    const tenant = await newAccount(schedule.table);
+    const { account } = tenant;
+    const merges = mergesOf(schedule.table, tenant, incidents);
     for (const id of incidents) await put(schedule.table, keys.incident(account, id), { incident_id: id, title: 't' });
     const records = recordsOf(each.calls, account);
     const alertRows = () => rowsOf('alert', schedule.items());
-    const entries = () =>
-      rowsOf('historyEntry', schedule.items())
-        .map((row) => entryOf(row))
-        .sort((a, b) => a.entry.sequence - b.entry.sequence);
-
-    /** Sends records until all are written, as a queue does. */
-    const send = async ({ indexes, fate }: (typeof each.batches)[number]) => {
+    const send = ({ indexes, fate }: (typeof each.batches)[number]) => {
       const batch = indexes.flatMap((index) => records[index] ?? []);
-      let isOver = false;
-      for (let its = fate; !isOver; its = lives)
-        await schedule.start(async (table) => {
-          await Promise.all(byRow(batch).map((group) => writeAllButRefused(table, group)));
-          isOver = true;
-        }, its);
+      const write = (table: Table) => Promise.all(byRow(batch).map((group) => writeAllButRefused(table, group)));
+      return schedule.repeat(write, fate);
     };
     const others = (it: (typeof each.others)[number]) =>
       schedule.start(async (table) => {
-        const deps = testDeps(table, { now: () => NOW });
-        const [first] = entries();
+        const process = { through: table, now: () => NOW };
+        const [first] = await merges.entries();
         if (it.kind === 'silence') {
           const silent = testDeps(table, { now: () => NOW + it.afterMs });
           await createEndSilentAlerts(silent, async () => 0)({}, { getRemainingTimeInMillis: () => 60_000 });
         }
         if (it.kind === 'undo' && first) {
           const { incident_id: incidentId, sequence } = first.entry;
-          await undoMerge(deps, { account, incidentId, sequence, by: 'o', requestId: 'u' }, LIMITS);
+          await merges.undo({ incidentId, sequence }, process);
         }
         const ids = alertRows().map(({ alert_id }) => alert_id);
         if (it.kind === 'title' && ids[0]) {
-          const found = recordOf(
-            JSON.stringify({ kind: 'alert', account_id: account, alert_id: ids[0], title: 'named' }),
-            { sentMs: NOW + 9_999, messageId: 'named', line: 1 },
-          );
-          if ('record' in found) await writeAllButRefused(table, [found.record]);
+          const fields = { kind: 'alert', account_id: account, alert_id: ids[0], title: 'named' };
+          await writeAllButRefused(table, [recordFrom(fields, NOW + 9_999)]);
         }
-        if (it.kind !== 'merge' || ids.length === 0) return;
-        const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
-        const body = { alert_ids: ids.slice(0, it.count), incident_id: it.into };
-        const call = { body, caller, requestId: 'r', arrivedMs: NOW, signal: AbortSignal.timeout(60_000) };
-        await createMergeAlerts(
-          deps,
-          LIMITS,
-        )(call as never).catch((error) => {
-          if ((error as Error).name !== 'ApiError') throw error;
-        });
+        if (it.kind === 'merge' && ids.length > 0)
+          await merges.send({ alert_ids: ids.slice(0, it.count), incident_id: it.into }, process);
       }, it.fate);
 
     const sent = new Set(each.batches.flatMap(({ indexes }) => indexes));
@@ -239,7 +214,7 @@ onSchedules(
     const [now, later] = [each.others.slice(0, 1), each.others.slice(1)];
     await schedule.run<unknown>([...each.batches.map(send), ...now.map(others)]);
     await schedule.run<unknown>([...rest.map(send), ...later.map(others)]);
-    await finishEntries(schedule.table, rowsOf('historyEntry', schedule.items()) as object[] as never, LIMITS);
+    await merges.finish();
 
     expectAsModel(schedule, account, records);
     for (const [alertKey, its] of Map.groupBy(records, ({ sent }) => String(sent.alert_key))) {
@@ -248,7 +223,9 @@ onSchedules(
       const lost = its.filter((record) => !isApplied(record) && !alerts.some((alert) => isLateNotice(record, alert)));
       expect(lost).toEqual([]);
     }
-    const incidentOf = new Map(entries().flatMap(({ moves }) => moves.map(({ alertId, to }) => [alertId, to])));
+    const incidentOf = new Map(
+      (await merges.entries()).flatMap(({ moves }) => moves.map(({ alertId, to }) => [alertId, to])),
+    );
     for (const { alert_id, incident_id } of alertRows()) expect(incident_id).toBe(incidentOf.get(alert_id));
     expect((await Array.fromAsync(checkMergesOfTable(schedule.table, { nowMs: NOW }))).flat()).toEqual([]);
   },

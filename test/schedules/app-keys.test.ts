@@ -70,19 +70,15 @@ onSchedules(
     await load(schedule.table, accountLine(OWN), accountLine(OTHER), keyLine(OWN, FIRST));
     const done = new Set<Command>();
     /** Runs a command until it succeeds or is refused, as its operator does. */
-    async function operate({ command, fate }: (typeof each.commands)[number]): Promise<void> {
-      let isOver = false;
-      for (let its = fate; !isOver; its = lives)
-        await schedule.start(async (table) => {
-          try {
-            await COMMANDS[command](table);
-            done.add(command);
-          } catch (error) {
-            if (!(error instanceof AccountError || error instanceof DataError)) throw error;
-          }
-          isOver = true;
-        }, its);
-    }
+    const operate = ({ command, fate }: (typeof each.commands)[number]) =>
+      schedule.repeat(async (table) => {
+        try {
+          await COMMANDS[command](table);
+          done.add(command);
+        } catch (error) {
+          if (!(error instanceof AccountError || error instanceof DataError)) throw error;
+        }
+      }, fate);
     const isReplaced = each.commands.some(({ command }) => command === 'importAccount');
     /** What must be true of a key that is looked up after these commands have succeeded. */
     function expectCaller(appKey: string, found: Caller | undefined, after: ReadonlySet<Command>, isLater: boolean) {

@@ -23,7 +23,7 @@ import { LIMITS, mergesOf } from '../integration/merge-alerts/merging.ts';
 import { newAccount } from '../support/incidents.ts';
 import { ingestOver } from '../support/ingest.ts';
 import { NOW, newAppKey } from '../support/service.ts';
-import { anyFate, type Fate, lives, onSchedules } from './schedule.ts';
+import { anyFate, type Fate, onSchedules } from './schedule.ts';
 
 const never = new AbortController().signal;
 
@@ -89,25 +89,18 @@ onSchedules(
     const audit = (result: 'started' | 'done') => [
       auditAction(account, { id: randomUUID(), at_ms: 1, by: 'o', command: 'account erase', result }),
     ];
-    /** Runs a step of the erasure, as often as it dies or fails. */
-    async function step(work: (through: Table) => Promise<unknown>): Promise<void> {
-      for (const fate of [...each.fates, lives]) {
-        const outcome = await schedule.start(work, fate);
-        if (typeof outcome === 'object') return;
-      }
-    }
     const running = each.processes.map(({ name, fate }) => ({ name, ended: run(name, fate) }));
     const rowsLeft = () => (schedule.items() as unknown as Key[]).filter((row) => isOfAccount(row, account));
     async function erase(): Promise<void> {
-      await step((through) => markErased(through, account, NOW, audit('started')));
+      await schedule.repeat((through) => markErased(through, account, NOW, audit('started')), ...each.fates);
       // The account does not list the tenant's own key.
       const keysLeft = rowsLeft().filter((row) => parseKey(row)?.kind === 'appKey');
       expect(keysLeft).toMatchObject([keys.appKey(hashAppKey(tenant.appKey))]);
       await Promise.all(
         running.filter(({ name }) => (BOUNDED as readonly Name[]).includes(name)).map(({ ended }) => ended),
       );
-      await step((through) => deleteRows(through, account, never));
-      await step((through) => endErasure(through, account, NOW, audit('done')));
+      await schedule.repeat((through) => deleteRows(through, account, never), ...each.fates);
+      await schedule.repeat((through) => endErasure(through, account, NOW, audit('done')), ...each.fates);
     }
     await schedule.run<unknown>([erase(), ...running.map(({ ended }) => ended)]);
 

@@ -1,28 +1,23 @@
 /** Records in any order, some repeatedly, with merges, undos, deletions and imports beside, lead to the rows of a short model. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { reasonOf } from '../../lib/ingest/problems.ts';
 import { keyOf } from '../../lib/ingest/record-rows.ts';
 import type { IngestRecord } from '../../lib/ingest/records.ts';
-import { recordOf } from '../../lib/ingest/records.ts';
 import { byRow, writeAllButRefused } from '../../lib/ingest/write-records.ts';
 import { deleteWorkItem } from '../../lib/operations/delete-work-item/schema.ts';
-import { type EntryWithMoves, entryOf } from '../../lib/operations/merge-alerts/entry.ts';
-import { createMergeAlerts } from '../../lib/operations/merge-alerts/handler.ts';
+import type { EntryWithMoves } from '../../lib/operations/merge-alerts/entry.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { type Key, keys, parseKey } from '../../lib/table/keys.ts';
 import { getRow } from '../../lib/table/read.ts';
 import { writeRecord } from '../../packages/admin/data/load.ts';
 import { sharingCalls } from '../../packages/admin/data/shared-calls.ts';
-import { undoMerge } from '../../packages/admin/incidents/undo-merge.ts';
-import { createHandlers } from '../support/handlers.ts';
-import { finishEntries, newAccount } from '../support/incidents.ts';
-import { callAlone, put, testDeps } from '../support/service.ts';
+import { mergesOf } from '../integration/merge-alerts/merging.ts';
+import { newAccount } from '../support/incidents.ts';
+import { recordFrom } from '../support/ingest.ts';
+import { callAlone, createHandlers, put, testDeps } from '../support/service.ts';
 import { anyFate, lives, onSchedules } from './schedule.ts';
 
 const NOW = 1_800_000_000_000;
-/** A merge of more than one alert is large. */
-const LIMITS = { transactionItems: 5 };
 const ID = '64f00000000000000000000';
 const incidents = [`${ID}1`, `${ID}2`];
 const alerts = [`${ID}a`, `${ID}b`, `${ID}c`];
@@ -198,64 +193,40 @@ onSchedules(
   'records in any order, with merges beside, lead to the rows of the model',
   cases,
   async (each, schedule) => {
-    const { account, appKey } = await newAccount(schedule.table);
-    const records = each.lines.map(({ sent, at_ms, sentMs, messageId }, index) => {
-      const text = JSON.stringify({ account_id: account, at_ms, ...sent });
-      const found = recordOf(text, { sentMs, messageId, line: index + 1 });
-      if (!('record' in found)) throw new Error(`${reasonOf(found.problems)}: ${text}`);
-      return found.record;
-    });
+    const tenant = await newAccount(schedule.table);
+    const { account, appKey } = tenant;
+    const merges = mergesOf(schedule.table, tenant, incidents);
+    const now = () => NOW;
+    const records = each.lines.map(({ sent, at_ms, sentMs, messageId }, index) =>
+      recordFrom({ account_id: account, at_ms, ...sent }, sentMs, { messageId, line: index + 1 }),
+    );
     const model = modelOf(records);
     const seed = async (name: string, key: Key, row: Fields) => {
       await put(schedule.table, key, { ...row, title: 'seed' });
       if (!model.has(name)) model.set(name, { ...row, title: 'seed' });
     };
-    const merge = (through: Table, body: { alert_ids: string[]; incident_id: string; title?: string | undefined }) => {
-      const caller = { accountId: account, appKeyId: 'k', permissions: [], cursorSecret: new Uint8Array() };
-      const deps = testDeps(through, { now: () => NOW });
-      const call = {
-        body,
-        caller,
-        requestId: 'r',
-        arrivedMs: NOW,
-        idempotencyKey: undefined,
-        signal: AbortSignal.timeout(60_000),
-      };
-      return createMergeAlerts(deps, LIMITS)(call as never);
-    };
     if (each.isMerged) {
       for (const id of incidents) await seed(`incident ${id}`, keys.incident(account, id), { incident_id: id });
       for (const id of alerts) await seed(`alert ${id}`, keys.alert(account, id), { alert_id: id });
-      await merge(schedule.table, { alert_ids: alerts.slice(0, 2), incident_id: `${ID}1`, title: 'merged' });
+      await merges.merge({ alert_ids: alerts.slice(0, 2), incident_id: `${ID}1`, title: 'merged' }, { now });
     }
-    const entries = () => schedule.items().filter(({ pk, sk }) => parseKey({ pk, sk } as Key)?.kind === 'historyEntry');
-    const [first] = entries();
+    const [first] = await merges.entries();
 
-    /** Sends records until all are written, as a queue does. */
-    const send = async ({ indexes, isImport, fate }: (typeof each.batches)[number]) => {
+    const send = ({ indexes, isImport, fate }: (typeof each.batches)[number]) => {
       const batch = indexes.flatMap((index) => records[index] ?? []);
-      let isOver = false;
-      for (let its = fate; !isOver; its = lives)
-        await schedule.start(async (table) => {
-          if (isImport) await importRecords(table, batch);
-          else await Promise.all(byRow(batch).map((group) => writeAllButRefused(table, group)));
-          isOver = true;
-        }, its);
+      const write = (table: Table) => Promise.all(byRow(batch).map((group) => writeAllButRefused(table, group)));
+      return schedule.repeat(isImport ? (table) => importRecords(table, batch) : write, fate);
     };
     const other = (it: (typeof each.others)[number]) =>
-      schedule.start(async (table) => {
-        if (it.kind === 'merge') {
-          const body = { alert_ids: it.alerts, incident_id: it.into, title: it.title };
-          await merge(table, body).catch((error) => {
-            if ((error as Error).name !== 'ApiError') throw error;
-          });
-        } else if (it.kind === 'delete') {
+      schedule.start(async (through) => {
+        if (it.kind === 'merge')
+          await merges.send({ alert_ids: it.alerts, incident_id: it.into, title: it.title }, { through, now });
+        else if (it.kind === 'delete') {
           const body = { work_item_id: 'w', version: it.version };
-          const { status } = await callAlone(createHandlers(testDeps(table)), deleteWorkItem, { appKey, body });
+          const { status } = await callAlone(createHandlers(testDeps(through)), deleteWorkItem, { appKey, body });
           return status === 200;
         } else if (first) {
-          const request = { account, incidentId: `${ID}1`, sequence: Number(first.sequence), by: 'o', requestId: 'u' };
-          await undoMerge(testDeps(table, { now: () => NOW }), request, LIMITS);
+          await merges.undo({ incidentId: `${ID}1`, sequence: first.entry.sequence }, { through, now });
         }
         return false;
       }, it.fate);
@@ -264,12 +235,9 @@ onSchedules(
       sent.has(index) ? [] : [{ indexes: [index], isImport: false, fate: lives }],
     );
     const outcomes = await schedule.run<unknown>([...[...each.batches, ...rest].map(send), ...each.others.map(other)]);
-    await finishEntries(schedule.table, entries(), LIMITS);
+    await merges.finish();
     const stored = shownRows(schedule.items());
-    const inOrder = entries()
-      .map((row) => entryOf(row as never))
-      .sort((a, b) => a.entry.sequence - b.entry.sequence);
-    withOthers(model, stored, inOrder, records);
+    withOthers(model, stored, await merges.entries(), records);
     const defined = [...model].map(([name, row]) => [
       name,
       Object.fromEntries(Object.entries(row).filter(([, value]) => value !== undefined)),

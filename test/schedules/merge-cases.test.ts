@@ -7,12 +7,10 @@ import { finishMerge } from '../../lib/operations/merge-alerts/finish.ts';
 import { removePending } from '../../lib/operations/merge-alerts/log-head.ts';
 import { AlertsTooLargeError } from '../../lib/operations/merge-alerts/move.ts';
 import { keys } from '../../lib/table/keys.ts';
-import { loadData } from '../../packages/admin/data/load.ts';
-import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from '../integration/merge-alerts/merging.ts';
-import { createHandlers } from '../support/handlers.ts';
+import { HOUR_MS, LIMITS, newWorld } from '../integration/merge-alerts/merging.ts';
+import { connectionLost, dyingAfterCommit, intercepted, isTransaction } from '../support/faults.ts';
 import { recordFrom } from '../support/ingest.ts';
-import { putAll, stored, testDeps } from '../support/service.ts';
-import type { Request } from '../table-double/client.ts';
+import { createHandlers, putAll, stored, testDeps } from '../support/service.ts';
 
 const hourAhead = { now: () => Date.now() + HOUR_MS };
 const cancelled = (CancellationReasons: { Code: string }[]) =>
@@ -30,18 +28,17 @@ it.each(['now', 'later', 'between'])(
   async (when) => {
     const world = await newWorld(4);
     const body = { alert_ids: world.alerts, incident_id: world.one };
-    let sent: Request | undefined;
-    const applySent = () => sent && world.apply(sent);
-    const through = world.connect((request) => {
-      if (!sent && !isTransaction(request)) return world.apply(request);
-      sent ??= request;
-      if (when === 'now') applySent();
-      throw noReply();
+    let carryOut: (() => Promise<unknown>) | undefined;
+    const through = intercepted(world.table, async (reply, request) => {
+      if (!carryOut && !isTransaction(request)) return reply();
+      if (!carryOut && when === 'now') await reply();
+      carryOut ??= reply;
+      throw connectionLost();
     });
     expect((await world.send(body, { through, key: 'k', limits: {} })).status).toBe(503);
-    const second = when === 'between' ? world.onceBefore('TransactWriteCommand', applySent) : world.table;
+    const second = world.beforeCommit(() => when === 'between' && carryOut?.());
     await world.merge(body, { through: second, key: 'k' });
-    if (when === 'later') expect(applySent).toThrow('cancelled');
+    if (when === 'later') await expect(carryOut?.()).rejects.toThrow('cancelled');
     expect(await world.expectTrue()).toHaveLength(1);
   },
 );
@@ -49,8 +46,8 @@ it.each(['now', 'later', 'between'])(
 it('a large merge whose commit seems to conflict, and is applied, is committed once, though time goes on', async () => {
   const world = await newWorld(4);
   let transactions = 0;
-  const through = world.connect((request) => {
-    const reply = world.apply(request);
+  const through = intercepted(world.table, async (send, request) => {
+    const reply = await send();
     if (!isTransaction(request)) return reply;
     transactions += 1;
     if (transactions > 1) return reply;
@@ -64,8 +61,8 @@ it('a large merge whose commit seems to conflict, and is applied, is committed o
 it('a merge whose time ends while its commit is in progress finds out whether it is committed', async () => {
   const world = await newWorld(1);
   const time = new AbortController();
-  const through = world.connect((request) => {
-    const reply = world.apply(request);
+  const through = intercepted(world.table, async (send, request) => {
+    const reply = await send();
     if (!isTransaction(request)) return reply;
     time.abort();
     throw new TransactionInProgressException({ message: 'in progress', $metadata: {} });
@@ -85,10 +82,10 @@ describe('an undo of a merge that is still pending', () => {
     const [taken = '', ...others] = world.alerts;
     const body = { alert_ids: [taken], incident_id: world.two };
     if (isUndoFirst) {
-      const through = world.onceBefore('TransactWriteCommand', () => world.undo(pending));
+      const through = world.beforeCommit(() => world.undo(pending));
       await world.merge(body, { through });
     } else {
-      const through = world.onceBefore('TransactWriteCommand', () => world.merge(body));
+      const through = world.beforeCommit(() => world.merge(body));
       expect((await world.undo(pending, { through, ...hourAhead })).left).toEqual([taken]);
     }
     expect(await world.expectTrue()).toHaveLength(3);
@@ -97,8 +94,10 @@ describe('an undo of a merge that is still pending', () => {
 
   it('moves an alert back to where another merge put it between the reads and the commit of the pending one', async () => {
     const world = await newWorld(4);
-    const through = world.connectDying(() =>
-      world.merge({ alert_ids: world.alerts.slice(0, 1), incident_id: world.two }),
+    const body = { alert_ids: world.alerts.slice(0, 1), incident_id: world.two };
+    const through = intercepted(
+      world.beforeCommit(() => world.merge(body)),
+      dyingAfterCommit(),
     );
     // Its clock is ahead, so that it is committed at the first attempt.
     await world.undo(await world.mergePending(world.one, { through, ...hourAhead }));
@@ -107,29 +106,10 @@ describe('an undo of a merge that is still pending', () => {
   });
 });
 
-it.each([
-  { when: 'before the commit of a large merge', isPending: false },
-  { when: 'after the commit of a large merge', isPending: true },
-])('an alert that is imported $when goes with the merge', async ({ isPending }) => {
-  const world = await newWorld(4);
-  const line = { kind: 'alert', account_id: world.tenant.account, title: 't', incident_id: world.two };
-  const lines = [JSON.stringify({ ...line, alert_id: world.alerts[0] })];
-  const through = world.onceBefore('TransactWriteCommand', () =>
-    loadData(world.table, 'test', lines, { nowMs: Date.now() }),
-  );
-  if (isPending) {
-    await world.mergePending(world.one);
-    await world.finish(through);
-  } else await world.merge({ alert_ids: world.alerts, incident_id: world.one }, { through });
-  expect(await world.entries()).toHaveLength(1);
-  expect(await world.tenant.pending()).toEqual([]);
-  expect(new Set(await world.placements())).toEqual(new Set([world.one]));
-});
-
 it('a small merge notices a large one that is committed between its reads and its commit, and stays pending', async () => {
   const world = await newWorld(4);
   const [taken = '', ...others] = world.alerts;
-  const through = world.onceBefore('TransactWriteCommand', () => world.mergePending(world.one));
+  const through = world.beforeCommit(() => world.mergePending(world.one));
   // Its clock is ahead, and so is its sequence: only the sequence of the latest large merge reveals that merge.
   await world.merge({ alert_ids: [taken], incident_id: world.two }, { through, ...hourAhead });
   expect(await world.expectTrue()).toHaveLength(2);
@@ -170,25 +150,16 @@ it('a large merge from a clock an hour ahead is before the small ones that follo
   expect(await world.placements()).toEqual([world.two, world.two, world.one, world.one]);
 });
 
-it('of three pending merges of the same alerts the last one wins, though their rows are written in the reverse order', async () => {
-  const world = await newWorld(4);
-  const pending = [];
-  for (const incident of [world.one, world.two, world.three]) pending.push(await world.mergePending(incident));
-  for (const id of pending.toReversed()) await finishMerge(world.table, world.tenant.account, id);
-  await world.expectTrue();
-  expect(new Set(await world.placements())).toEqual(new Set([world.three]));
-});
-
 it('a large merge that has written its rows, but not its origins, gets them when it is finished', async () => {
   const world = await newWorld(4);
   const [taken = ''] = world.alerts;
   let isCommitted = false;
-  const through = world.connect(async (request) => {
-    if (isCommitted && request.input.UpdateExpression?.includes('other_ids')) throw noReply();
+  const through = intercepted(world.table, async (reply, request) => {
+    if (isCommitted && request.input.UpdateExpression?.includes('other_ids')) throw connectionLost();
     // It has read that the alert is in the first incident.
     if (isTransaction(request) && !isCommitted) await world.merge({ alert_ids: [taken], incident_id: world.two });
     isCommitted ||= isTransaction(request);
-    return world.apply(request);
+    return reply();
   });
   // Its clock is ahead, so that it is committed at the first attempt.
   await world.merge({ alert_ids: world.alerts, incident_id: world.one }, { through, ...hourAhead });
@@ -201,7 +172,7 @@ it('a large merge that has written its rows, but not its origins, gets them when
 it('the first two large merges of an account, one of them between the reads and the commit of the other, are both finished', async () => {
   const world = await newWorld(8);
   const between = () => world.mergePending(world.one, { alert_ids: world.alerts.slice(0, 4) });
-  const through = world.onceBefore('TransactWriteCommand', between);
+  const through = world.beforeCommit(between);
   await world.merge({ alert_ids: world.alerts.slice(4), incident_id: world.two }, { through, ...hourAhead });
   expect(await world.expectTrue()).toHaveLength(2);
 });
@@ -226,7 +197,7 @@ it('the log head tells which merge was finished once, and until the next commit'
   await world.finish();
   expect(await completed()).toEqual({ incident_id, sequence });
   for (const alert_ids of [world.alerts.slice(0, 1), world.alerts]) {
-    await world.merge({ alert_ids, incident_id: world.two }, { through: world.connectDying() });
+    await world.merge({ alert_ids, incident_id: world.two }, { through: intercepted(world.table, dyingAfterCommit()) });
     expect(await completed()).toBeUndefined();
     // Another call that finishes the first merge comes late.
     await removePending(world.table, world.tenant.account, entry);
@@ -246,10 +217,10 @@ describe('a transaction that moves alerts', () => {
     const pending = await world.mergePending(world.one, { alert_ids: ALERTS });
     /** `refuse` throws for a transaction. */
     const finish = (refuse: (alertIds: string[]) => void) => {
-      const through = world.connect((request) => {
+      const through = intercepted(world.table, (reply, request) => {
         if (isTransaction(request))
           refuse(request.input.TransactItems.map(({ Update }: { Update: { Key: { sk: string } } }) => Update.Key.sk));
-        return world.apply(request);
+        return reply();
       });
       return finishMerge(through, account, pending);
     };

@@ -99,5 +99,5 @@ onSchedules(
         if (own.length > 1) expect(items, window.name).toBeLessThanOrEqual(window.limit);
       }
   },
-  { ci: 2_000 },
+  2_000,
 );

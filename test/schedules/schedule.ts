@@ -10,15 +10,11 @@ import fc from 'fast-check';
 import { it, onTestFinished, vi } from 'vitest';
 import { isUnavailable } from '../../lib/shared/concurrency.ts';
 import type { Table } from '../../lib/table/client.ts';
-import { parseKey } from '../../lib/table/keys.ts';
+import { type Key, parseKey } from '../../lib/table/keys.ts';
 import { SEED } from '../support/chance.ts';
-import {
-  connectDouble,
-  type Key,
-  type KeysAndAttributes,
-  type Request,
-  type Transaction,
-} from '../table-double/client.ts';
+import { connectionLost } from '../support/faults.ts';
+import { newDouble } from '../support/service.ts';
+import { connectDouble, type KeysAndAttributes, type Request, type Transaction } from '../table-double/client.ts';
 import { type Change, TableDouble } from '../table-double/table-double.ts';
 
 /** What may happen to a call, after the SDK's own attempts. */
@@ -80,21 +76,11 @@ interface BatchReply {
 }
 
 const $metadata = {};
-const noReply = () => Object.assign(new Error('no reply'), { name: 'TimeoutError' });
-
-/** What one request has changed. */
-export interface Commit {
-  /** How many calls to the table had begun. */
-  readonly call: number;
-  readonly changes: readonly Change[];
-}
 
 export class Schedule {
-  /** All changes, in their order. */
-  readonly commits: Commit[] = [];
-  /** How many calls to the table have begun. */
-  calls = 0;
-  readonly #double = new TableDouble(new Map(), (changes) => this.commits.push({ call: this.calls, changes }));
+  /** What each request has changed, in their order. */
+  readonly commits: (readonly Change[])[] = [];
+  readonly #double = new TableDouble(new Map(), (changes) => this.commits.push(changes));
   readonly #scheduler: fc.Scheduler;
   /** Rows that queries still see as they were. */
   readonly #hidden = new Set<{ key: Key; before: unknown }>();
@@ -102,10 +88,7 @@ export class Schedule {
   readonly #running = new Map<object, number>();
   #transactions = 0;
   /** The table without faults, and with replies at once. */
-  readonly table = connectDouble(async (request) => {
-    this.calls += 1;
-    return this.#double.apply(request);
-  });
+  readonly table = newDouble(this.#double);
 
   constructor(scheduler: fc.Scheduler) {
     this.#scheduler = scheduler;
@@ -122,7 +105,6 @@ export class Schedule {
     const never = () => new Promise<never>(() => {});
     const table = connectDouble(async (request) => {
       calls += 1;
-      this.calls += 1;
       const number = calls;
       if (dies && number > dies.at) return never();
       await this.#turn(process, request.name);
@@ -144,6 +126,12 @@ export class Schedule {
       },
     );
     return Promise.race([ended, died]).finally(() => this.#running.delete(process));
+  }
+
+  /** Starts a process with each of these fates, and then without faults, until it succeeds: as a queue repeats a message. */
+  async repeat(work: (table: Table) => Promise<unknown>, ...fates: Fate[]): Promise<void> {
+    const outcome = await this.start(work, fates.shift() ?? lives);
+    if (typeof outcome === 'string') await this.repeat(work, ...fates);
   }
 
   /** Lets processes run until all have ended or died, and all calls that are late have been carried out. */
@@ -209,13 +197,13 @@ export class Schedule {
       case 'conflict, late':
         this.#tryLate(request);
         if (fault === 'conflict, late') throw refusal('conflict', request);
-        throw fault === 'late' ? noReply() : new TransactionInProgressException({ message: fault, $metadata });
+        throw fault === 'late' ? connectionLost() : new TransactionInProgressException({ message: fault, $metadata });
       case 'repeated late':
         this.#tryLate(request);
         return this.#apply(request);
       case 'reply lost':
         this.#try(request);
-        throw noReply();
+        throw connectionLost();
       case 'sent twice':
         this.#try(request);
         await this.#turn(process, name);
@@ -277,7 +265,7 @@ function fits(fault: Fault, request: Request): boolean {
 
 /** The error of a call that is not carried out. */
 function refusal(fault: 'not carried out' | 'throttled' | 'conflict', { name, input }: Request): Error {
-  if (fault === 'not carried out') return noReply();
+  if (fault === 'not carried out') return connectionLost();
   if (name === 'TransactWriteCommand') {
     const Code = fault === 'throttled' ? 'ThrottlingError' : 'TransactionConflict';
     const CancellationReasons = (input as Transaction).TransactItems.map(() => ({ Code }));
@@ -289,15 +277,15 @@ function refusal(fault: 'not carried out' | 'throttled' | 'conflict', { name, in
 
 /**
  * A test that runs a property on many schedules: for seconds, or longer with the environment variable FAULTS.
- * @param counts of schedules
+ * @param ci how many with `FAULTS=ci`
  */
 export function onSchedules<Case>(
   name: string,
   cases: fc.Arbitrary<Case>,
   property: (each: Case, schedule: Schedule) => Promise<void>,
-  { quick = 300, ci = 600 } = {},
+  ci = 600,
 ): void {
-  const numRuns = { ci, full: 100_000 }[process.env.FAULTS ?? ''] ?? quick;
+  const numRuns = { ci, full: 100_000 }[process.env.FAULTS ?? ''] ?? 300;
   it(`${name} (${numRuns} schedules, SEED=${SEED})`, { timeout: 20 * 60_000 }, async () => {
     vi.spyOn(Math, 'random').mockReturnValue(0); // no waits
     onTestFinished(() => void vi.restoreAllMocks());

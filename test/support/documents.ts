@@ -14,7 +14,7 @@ export const wordsOf = (line: string): string[] =>
 
 /** The valid lines that docs/data-format.md shows: one of each kind. */
 export const documentedLines = (): string[] =>
-  readFileSync(new URL('../../docs/data-format.md', import.meta.url), 'utf8')
+  textOf('docs/data-format.md')
     .split('\n')
     .filter((line) => line.startsWith('{"kind"'));
 

@@ -39,7 +39,7 @@ export const FAULTS = [
 export type Fault = (typeof FAULTS)[number];
 
 /** One call on the wire. Each attempt of the SDK is a call. */
-export interface ProxiedCall {
+interface ProxiedCall {
   /** Counts from 1 since the faults were planned. */
   readonly number: number;
   /** Of DynamoDB's API, such as `UpdateItem`. */
@@ -49,18 +49,9 @@ export interface ProxiedCall {
 
 export type Plan = (call: ProxiedCall) => Fault | undefined;
 
-export interface FaultProxy {
-  readonly endpoint: string;
-  /** The calls since the faults were planned. */
-  readonly calls: readonly ProxiedCall[];
-  /** Replaces the plan; without one there are no faults. Calls count from 1 again. */
-  plan(plan?: Plan): void;
-  close(): Promise<void>;
-}
-
 const SERVER_ERROR = new Refusal('com.amazonaws.dynamodb.v20120810#InternalServerError');
 
-export async function startFaultProxy(target: string): Promise<FaultProxy> {
+export async function startFaultProxy(target: string) {
   const newPlan = (faultOf: Plan = () => undefined) => ({ faultOf, calls: [] as ProxiedCall[] });
   let current = newPlan();
   const hanging = new Set<ServerResponse>();
@@ -106,10 +97,12 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   });
   return {
     endpoint,
-    get calls() {
+    /** The calls since the faults were planned. */
+    get calls(): readonly ProxiedCall[] {
       return current.calls;
     },
-    plan(plan) {
+    /** Replaces the plan; without one there are no faults. Calls count from 1 again. */
+    plan(plan?: Plan): void {
       for (const reply of hanging) reply.destroy();
       hanging.clear();
       current = newPlan(plan);

@@ -1,14 +1,13 @@
 /** Fleets of hosts, and calls of fleet browse that are not held up by the rate limit. */
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import type { HostRow } from '../../lib/model/host.ts';
 import type { HostStatusRow } from '../../lib/model/host-status.ts';
 import type { BrowseOptions } from '../../lib/operations/browse-fleet/handler.ts';
 import { browseFleet } from '../../lib/operations/browse-fleet/schema.ts';
-import type { Settings, TimeLimits } from '../../lib/shared/settings.ts';
+import type { TimeLimits } from '../../lib/shared/settings.ts';
 import type { Table } from '../../lib/table/client.ts';
 import { keys } from '../../lib/table/keys.ts';
 import { newCaller } from './accounts.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, NOW, putAll, remove, testDeps } from './service.ts';
+import { type Answer, createHandlers, eventFor, invokeAlone, NOW, putAll, remove, testDeps } from './service.ts';
 
 export type Inventory = Omit<HostRow, 'host_id'>;
 export type Live = Omit<HostStatusRow, 'host_id'>;
@@ -38,7 +37,6 @@ export const live = (fields: Partial<Live> = {}): Live => ({
 export const hostId = (number: number) => `host-${String(number).padStart(5, '0')}`;
 
 interface FleetOptions extends BrowseOptions {
-  settings?: Partial<Settings>;
   timeLimits?: TimeLimits;
   /** The client of the handlers; by default the one that fills the fleet. */
   through?: Table;
@@ -47,19 +45,11 @@ interface FleetOptions extends BrowseOptions {
 }
 
 /** An account, with functions that fill its fleet and browse it. */
-export async function newFleet(
-  table: Table,
-  { settings = {}, timeLimits, through = table, caller, ...options }: FleetOptions = {},
-) {
+export async function newFleet(table: Table, { timeLimits, through = table, caller, ...options }: FleetOptions = {}) {
   const { account, appKey } = caller ?? (await newCaller(table));
   let calls = 0;
-  const deps = testDeps(through, { now: () => NOW, settings, ...(timeLimits && { timeLimits }) });
-  const { browseFleet: handler } = handlersOver(deps, options);
-  /** Deletes the rate count before every second call. The clock stands still, so the limit of two calls a second would never end. */
-  const resetRateCount = async () => {
-    calls += 1;
-    if (calls % 2 === 1) await remove(table, keys.rateCount(account, browseFleet.name, NOW / 60_000));
-  };
+  const deps = testDeps(through, { now: () => NOW, ...(timeLimits && { timeLimits }) });
+  const { browseFleet: handler } = createHandlers(deps, options);
 
   return {
     account,
@@ -77,15 +67,12 @@ export async function newFleet(
       ),
     removeHost: (id: string) => remove(table, keys.host(account, id)),
     async removeLive(ids: string[]): Promise<void> {
-      for (let start = 0; start < ids.length; start += 25) {
-        const batch = ids
-          .slice(start, start + 25)
-          .map((id) => ({ DeleteRequest: { Key: keys.hostStatus(account, id) } }));
-        await table.client.send(new BatchWriteCommand({ RequestItems: { [table.name]: batch } }));
-      }
+      for (const id of ids) await remove(table, keys.hostStatus(account, id));
     },
     async browse(body: object = {}): Promise<Answer> {
-      await resetRateCount();
+      // The clock stands still, so the limit of two calls a second would never end.
+      if (calls % 2 === 0) await remove(table, keys.rateCount(account, browseFleet.name, NOW / 60_000));
+      calls += 1;
       return invokeAlone(handler, eventFor(browseFleet, { appKey, body }));
     },
   };

@@ -8,7 +8,7 @@ import type { MergeLimits } from '../../lib/operations/merge-alerts/move.ts';
 export type Handlers = Readonly<Record<OperationId, Handler>>;
 
 /** Options of the handlers that take any. */
-export interface HandlerOptions extends BrowseOptions, MergeLimits {
+interface HandlerOptions extends BrowseOptions, MergeLimits {
   /** By default one that takes everything. */
   ingestQueue?: IngestQueue;
 }

@@ -8,7 +8,7 @@ import {
   paginateQuery,
   paginateScan,
 } from '@aws-sdk/lib-dynamodb';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult, Context } from 'aws-lambda';
+import type { APIGatewayProxyEvent, Context } from 'aws-lambda';
 import type { Deps } from '../../lib/deps.ts';
 import { hashAppKey } from '../../lib/http/app-keys.ts';
 import type { Handler, Operation } from '../../lib/http/operation.ts';
@@ -25,7 +25,9 @@ import { createTable } from '../../packages/admin/local-service/local-table.ts';
 import { connectDouble } from '../table-double/client.ts';
 import { TableDouble } from '../table-double/table-double.ts';
 import { dynamodbEndpoint } from './dynamodb-local.ts';
-import { createHandlers, type HandlerOptions, type Handlers } from './handlers.ts';
+import { createHandlers, type Handlers } from './handlers.ts';
+
+export { createHandlers };
 
 /** The start of a minute. It is in the future, so that DynamoDB does not delete rate counts as expired while a test runs. */
 export const NOW = 2_050_000_020_000;
@@ -58,14 +60,7 @@ export async function newTable({ stream = false } = {}): Promise<Table> {
 }
 
 /** A table in memory, which is faster than DynamoDB Local. `table-double.test.ts` compares the two. */
-export function newDouble(): Table {
-  const double = new TableDouble();
-  return connectDouble(async (request) => double.apply(request));
-}
-
-/** A further client of a table, as a further instance of a function has. */
-export const connectAgain = ({ name }: Table): Table =>
-  connectTable({ name, endpoint: dynamodbEndpoint(), timeouts: PATIENCE });
+export const newDouble = (double = new TableDouble()): Table => connectDouble(async (request) => double.apply(request));
 
 /** A client of a table that goes through a proxy, with the time-outs of production unless others are given. */
 export const connectThrough = (
@@ -115,17 +110,6 @@ export function testDeps(
   };
 }
 
-export type { Handlers };
-
-/** The handlers of all operations over one set of deps, as one warm instance of each function. @param around wraps each handler */
-export function handlersOver(
-  deps: Deps,
-  { around = (handler) => handler, ...options }: HandlerOptions & { around?: (handler: Handler) => Handler } = {},
-): Handlers {
-  const handlers = Object.entries(createHandlers(deps, options)).map(([name, handler]) => [name, around(handler)]);
-  return Object.fromEntries(handlers);
-}
-
 export interface EventOptions {
   appKey?: string | string[] | undefined;
   body?: unknown;
@@ -163,8 +147,6 @@ export function eventFor(
   };
 }
 
-const CONTEXT = { awsRequestId: 'invocation' } as Context;
-
 /** What a caller sees of an answer. */
 export interface Answer {
   status: number;
@@ -175,8 +157,10 @@ export interface Answer {
 }
 
 /** Calls a handler as Lambda would, without a gateway before it. */
-export const invokeAlone = async (handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> =>
-  answerOf(await handler(event, CONTEXT));
+export async function invokeAlone(handler: Handler, event: APIGatewayProxyEvent): Promise<Answer> {
+  const { statusCode, headers, body } = await handler(event, { awsRequestId: 'invocation' } as Context);
+  return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
+}
 
 /** Calls an operation as Lambda would, without a gateway before it. */
 export const callAlone = (
@@ -184,11 +168,6 @@ export const callAlone = (
   operation: ListedOperation,
   options: EventOptions = {},
 ): Promise<Answer> => invokeAlone(handlers[operationIdOf(operation.name)], eventFor(operation, options));
-
-type Result = Pick<APIGatewayProxyResult, 'statusCode' | 'headers' | 'body'>;
-function answerOf({ statusCode, headers, body }: Result): Answer {
-  return { status: statusCode, headers: headers as Record<string, string>, text: body, body: JSON.parse(body) };
-}
 
 /** An app key such as `admin app-key issue` makes. */
 export const newAppKey = () => randomBytes(32).toString('base64url');

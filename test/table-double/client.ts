@@ -3,6 +3,7 @@ import { QueryCommand, type QueryCommandOutput } from '@aws-sdk/client-dynamodb'
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { connectTable, type Table } from '../../lib/table/client.ts';
+import type { Key } from '../../lib/table/keys.ts';
 import type { Item } from './values.ts';
 
 /** A command of the document client: the name of its class, and its input. */
@@ -10,11 +11,6 @@ export interface Request {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: the inputs of all commands
   readonly input: any;
-}
-
-export interface Key {
-  readonly pk: string;
-  readonly sk: string;
 }
 
 export interface Expressions {

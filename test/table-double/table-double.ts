@@ -10,17 +10,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { ALERT_INDEX } from '../../lib/table/alert-index.ts';
+import type { Key } from '../../lib/table/keys.ts';
 import { rowBytes } from '../../lib/table/row-size.ts';
-import type {
-  ActionKind,
-  BatchWrite,
-  Expressions,
-  Key,
-  KeysAndAttributes,
-  Request,
-  Transaction,
-  Write,
-} from './client.ts';
+import type { ActionKind, BatchWrite, Expressions, KeysAndAttributes, Request, Transaction, Write } from './client.ts';
 import { type Context, Invalid, parseCondition, parseUpdate, projected } from './expressions.ts';
 import { canonical, compare, type Item, normalize, type Value } from './values.ts';
 
@@ -87,37 +79,26 @@ export class TableDouble {
   items = (): Item[] => [...this.#rows.values()];
 
   /** @throws the errors that the client throws */
-  apply(request: Request): unknown {
+  apply({ name, input }: Request): unknown {
     this.#changes = [];
-    const reply = this.#replyTo(request);
+    const command = this.#commands[name];
+    if (!command) throw new Error(`the table double has no ${name}`);
+    const reply = command(input);
     if (this.#changes.length > 0) this.#onChanges(this.#changes);
     return reply;
   }
 
-  #replyTo({ name, input }: Request): unknown {
-    switch (name) {
-      case 'GetCommand':
-        return this.#get(input);
-      case 'BatchGetCommand':
-        return this.#batchGet(input);
-      case 'QueryCommand':
-        return this.#query(input);
-      case 'ScanCommand':
-        return this.#scan(input);
-      case 'PutCommand':
-        return this.#singleWrite('Put', input);
-      case 'UpdateCommand':
-        return this.#singleWrite('Update', input);
-      case 'DeleteCommand':
-        return this.#singleWrite('Delete', input);
-      case 'BatchWriteCommand':
-        return this.#batchWrite(input);
-      case 'TransactWriteCommand':
-        return this.#transact(input);
-      default:
-        throw new Error(`the table double has no ${name}`);
-    }
-  }
+  readonly #commands: Readonly<Record<string, (input: Request['input']) => unknown>> = {
+    GetCommand: (input) => this.#get(input),
+    BatchGetCommand: (input) => this.#batchGet(input),
+    QueryCommand: (input) => this.#query(input),
+    ScanCommand: (input) => this.#scan(input),
+    PutCommand: (input) => this.#singleWrite('Put', input),
+    UpdateCommand: (input) => this.#singleWrite('Update', input),
+    DeleteCommand: (input) => this.#singleWrite('Delete', input),
+    BatchWriteCommand: (input) => this.#batchWrite(input),
+    TransactWriteCommand: (input) => this.#transact(input),
+  };
 
   #get(input: Expressions & { Key: Key }): unknown {
     const item = this.#rows.get(textOf(input.Key));
@@ -145,11 +126,8 @@ export class TableDouble {
     const isIndexed = input.IndexName === ALERT_INDEX.name;
     const entryOf = ({ pk, sk, ...item }: Item) =>
       ({ pk, sk, [partitionKey]: item[partitionKey], [sortKey]: item[sortKey] }) as Item;
-    const rows = isIndexed
-      ? this.items()
-          .filter((item) => sortKey in item)
-          .map(entryOf)
-      : this.items();
+    const items = this.items();
+    const rows = isIndexed ? items.filter((item) => sortKey in item).map(entryOf) : items;
     const order = isIndexed ? sortKey : 'sk';
     const selected = rows
       .filter((item) => holds(contextOf(item, input)))

@@ -11,12 +11,12 @@ import { AccountError, changeAccount, putAccount, readAccount } from '../../../p
 import { identityOfAppKey, putAppKey, revokeAppKey } from '../../../packages/admin/accounts/app-key-admin.ts';
 import { readWorkItem, restoreWorkItem } from '../../../packages/admin/incidents/restore-work-item.ts';
 import { UndoError } from '../../../packages/admin/incidents/undo-merge.ts';
-import { isTransaction, LIMITS, mergesOf, noReply } from '../../integration/merge-alerts/merging.ts';
+import { LIMITS, mergesOf } from '../../integration/merge-alerts/merging.ts';
 import { RUM_RECORD, RUM_USAGE } from '../../support/accounts.ts';
-import { createHandlers } from '../../support/handlers.ts';
+import { connectionLost, isTransaction } from '../../support/faults.ts';
 import { type Account, newAccount } from '../../support/incidents.ts';
 import { recordFrom } from '../../support/ingest.ts';
-import { callAlone, newAppKey, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newAppKey, newDouble, testDeps } from '../../support/service.ts';
 import { connectDouble, type Request } from '../../table-double/client.ts';
 import { type Rows, TableDouble } from '../../table-double/table-double.ts';
 import type { Item } from '../../table-double/values.ts';
@@ -98,7 +98,7 @@ export class World {
   /** An account with incidents, alerts in the first of them, members and a host, all from the feed. */
   static async create(): Promise<World> {
     const double = new TableDouble();
-    const table = connectDouble(async (request) => double.apply(request));
+    const table = newDouble(double);
     const tenant = await newAccount(table);
     const first = await readAccount(table, tenant.account);
     if (first) await putAppKey(table, first, identityOfAppKey(tenant.appKey), { created_at: 1 });
@@ -129,7 +129,7 @@ export class World {
     let left = writes;
     const before = [meanwhile];
     return connectDouble(async (request: Request) => {
-      if (left <= 0) throw noReply();
+      if (left <= 0) throw connectionLost();
       if (isTransaction(request)) await before.shift()?.();
       if (!/^(Get|BatchGet|Query|Scan)/.test(request.name)) left -= 1;
       return this.#double.apply(request);

@@ -57,16 +57,20 @@ it('rows larger than any host needs are cut, with the reason code value_cut; fil
   expect(page.items[99]).toMatchObject({ agent_version: '\u{1f600}'.repeat(256), servicemap });
 });
 
-it('a page ends early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
-  // DynamoDB returns at most 1 MB at once.
+/** Seven hosts, of which DynamoDB returns at most two at once: in place of 1 MB. @param countMs the time of a count */
+async function newSlowFleet(inventoryMs: number, countMs = 0): Promise<Fleet> {
   const double = new TableDouble();
-  const table = connectDouble(async (request) => double.apply(request));
-  const through = connectDouble(async ({ name, input }) =>
-    double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input }),
-  );
-  const timeLimits = { ...PATIENT_LIMITS, inventoryMs: 0 };
-  const slowFleet = await newFleet(table, { through, timeLimits });
-  await putHosts(slowFleet, rowsOf(7, inventory));
+  const through = connectDouble(async ({ name, input }) => {
+    if (name === 'UpdateCommand') await sleep(countMs);
+    return double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input });
+  });
+  const slow = await newFleet(newDouble(double), { through, timeLimits: { ...PATIENT_LIMITS, inventoryMs } });
+  await putHosts(slow, rowsOf(7, inventory));
+  return slow;
+}
+
+it('a page ends early with page_size_reached and a cursor when reading takes too long, and the walk is exact', async () => {
+  const slowFleet = await newSlowFleet(0);
   await putLive(slowFleet, rowsOf(7, live));
   const pages = await walk(slowFleet, {});
   expect(pages.flatMap(hostIdsOf)).toEqual(Array.from({ length: 7 }, (_, index) => hostId(index)));
@@ -79,14 +83,7 @@ it('a page ends early with page_size_reached and a cursor when reading takes too
 });
 
 it('a slow count against the rate limit takes nothing of the time for reading hosts', async () => {
-  const double = new TableDouble();
-  const table = connectDouble(async (request) => double.apply(request));
-  const through = connectDouble(async ({ name, input }) => {
-    if (name === 'UpdateCommand') await sleep(1_001);
-    return double.apply({ name, input: input.Limit ? { ...input, Limit: Math.min(input.Limit, 2) } : input });
-  });
-  const fleet = await newFleet(table, { through, timeLimits: { ...PATIENT_LIMITS, inventoryMs: 1_000 } });
-  await putHosts(fleet, rowsOf(7, inventory));
+  const fleet = await newSlowFleet(1_000, 1_001);
   expect(hostIdsOf(expectData(browseFleet, await fleet.browse()))).toHaveLength(7);
 });
 

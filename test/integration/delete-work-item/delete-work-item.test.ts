@@ -9,8 +9,8 @@ import { keys } from '../../../lib/table/keys.ts';
 import { restoreWorkItem } from '../../../packages/admin/incidents/restore-work-item.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { aroundCalls } from '../../support/faults.ts';
-import { callAlone, connectAgain, handlersOver, NOW, newTable, put, stored, testDeps } from '../../support/service.ts';
+import { intercepted } from '../../support/faults.ts';
+import { callAlone, createHandlers, NOW, newTable, put, stored, testDeps } from '../../support/service.ts';
 
 /** A version that a double cannot hold. */
 const BIG = 9_007_199_254_740_993n;
@@ -20,7 +20,7 @@ const table = await newTable();
 async function newItem(fields: Record<string, unknown> = {}, connection = table) {
   const { account, appKey } = await newCaller(table);
   const clock = { now: NOW };
-  const handlers = handlersOver(testDeps(connection, { now: () => clock.now }));
+  const handlers = createHandlers(testDeps(connection, { now: () => clock.now }));
   const [id, title] = [randomUUID(), 'Replace the disk'];
   const key = keys.workItem(account, id);
   await put(table, key, { work_item_id: id, version: 3, title, assignee: { name: 'Ada' }, ...fields });
@@ -70,16 +70,16 @@ it.each([null, 'x', { version: '3' }, { version: 3, at_ms: NOW, by: 'another key
 );
 
 it('a deletion that is undone before the SDK repeats its write is a success; later, its version is no longer current', async () => {
-  const connection = connectAgain(table);
-  const item = await newItem({}, connection);
-  const stopIntercepting = aroundCalls(connection, async ({ command }, send) => {
-    await send();
-    if (!command.startsWith('Update')) return;
+  let isRepeated = false;
+  const connection = intercepted(table, async (send, { name }) => {
+    const reply = await send();
+    if (name !== 'UpdateCommand' || isRepeated) return reply;
+    isRepeated = true;
     await item.restore();
-    await send();
+    return send();
   });
+  const item = await newItem({}, connection);
   expectEnvelope(await item.remove(), 200);
-  stopIntercepting();
   expect(await item.row()).toMatchObject({ version: 5 });
   item.clock.now += 1;
   expectEnvelope(await item.remove(), 400, 'InvalidParameter');
@@ -87,13 +87,12 @@ it('a deletion that is undone before the SDK repeats its write is a success; lat
 });
 
 it('a request of a refused call that comes late, after the answer, deletes only what a record has given its version meanwhile', async () => {
-  const connection = connectAgain(table);
-  const item = await newItem({}, connection);
-  const requests: object[] = [];
-  aroundCalls(connection, async ({ command, input }, send) => {
-    if (command.startsWith('UpdateItem')) requests.push(structuredClone(input));
-    await send();
+  const requests: UpdateCommandInput[] = [];
+  const connection = intercepted(table, (send, { name, input }) => {
+    if (name === 'UpdateCommand') requests.push(structuredClone(input));
+    return send();
   });
+  const item = await newItem({}, connection);
   expectEnvelope(await item.remove(4), 400, 'InvalidParameter');
   const comesLate = () => table.client.send(new UpdateCommand(requests[0] as UpdateCommandInput));
   const before = await item.row();

@@ -13,19 +13,10 @@ import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
 import { adminOf } from '../../../packages/admin/test/support/run-admin.ts';
 import { recordsForRelay, relayed } from '../../support/events.ts';
-import { type AroundCall, aroundCalls, dyingAfterCommit, losing } from '../../support/faults.ts';
-import { newAccount } from '../../support/incidents.ts';
+import { type Around, dyingAfterCommit, intercepted, losingTransactions } from '../../support/faults.ts';
+import { finishEntries, newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import {
-  callAlone,
-  connectAgain,
-  handlersOver,
-  newTable,
-  put,
-  stored,
-  storedUnder,
-  testDeps,
-} from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 /** Small transactions, so that few alerts take several of them. */
 const MERGE_LIMITS = { transactionItems: 12 };
@@ -39,7 +30,7 @@ async function run(line: string): Promise<string> {
   expect(exitCode).toBe(0);
   return out.trim();
 }
-const handlerOf = (own: Table) => handlersOver(testDeps(own), MERGE_LIMITS).mergeAlerts;
+const handlerOf = (own: Table) => createHandlers(testDeps(own), MERGE_LIMITS).mergeAlerts;
 const keyIdOf = (appKey: string) => appKeyIdOf(hashAppKey(appKey));
 const OPERATOR = expect.stringMatching(/^operator ./);
 
@@ -119,7 +110,7 @@ it("events are published for deletions and operators' commands, and not for what
   const load = (line: object) => loadData(table, 'item', [JSON.stringify(line)], { nowMs: Date.now() });
   await load(item);
   const call = () =>
-    callAlone(handlersOver(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
+    callAlone(createHandlers(testDeps(table)), deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 5 } });
   const { request_id } = (await call()).body;
   await call();
   const { pk: _pk, sk: _sk, row_order: _order, ...deleted } = await stored(table, keys.workItem(account, 'w'));
@@ -191,7 +182,7 @@ it('each deletion of a work item has one event of its own, also if it says the s
   const { version } = await stored(table, keys.workItem(account, 'w'));
   const call = { appKey, body: { work_item_id: 'w', version } };
   for (let times = 0; times < 2; times += 1)
-    expect((await callAlone(handlersOver(testDeps(table)), deleteWorkItem, call)).status).toBe(200);
+    expect((await callAlone(createHandlers(testDeps(table)), deleteWorkItem, call)).status).toBe(200);
   const events = await eventsOf(account);
   const [deleted, restored] = ['WorkItemDeleted', 'WorkItemRestored'];
   expect(events.map(({ type }) => type)).toEqual([deleted, restored, deleted, restored, deleted, restored, deleted]);
@@ -235,22 +226,21 @@ it('relay logs an entry of the audit that replaces a finished one, which no comm
 it.each([1, LARGE])('a merge of %d alerts has its events if and only if it is committed', async (count) => {
   const tenant = await newAccount(table);
   const [alert_ids, incident_id] = [await tenant.alerts(count), await tenant.incident()];
-  const mergeWith = async (around: AroundCall) => {
-    const dying = connectAgain(table);
-    aroundCalls(dying, around);
-    return (await tenant.merge(handlerOf(dying), { alert_ids, incident_id })).status;
+  const mergeWith = async (around: Around) => {
+    const { status } = await tenant.merge(handlerOf(intercepted(table, around)), { alert_ids, incident_id });
+    return status;
   };
   const typesOf = async () => (await eventsOf(tenant.account)).map(({ type }) => type);
-  expect([await mergeWith(losing('TransactWrite')), await typesOf()]).toEqual([503, []]);
+  expect([await mergeWith(losingTransactions), await typesOf()]).toEqual([503, []]);
   expect([await mergeWith(dyingAfterCommit()), await typesOf()]).toEqual([200, ['AlertsMerged']]);
-  await tenant.finish(incident_id, MERGE_LIMITS.transactionItems);
+  await finishEntries(table, await tenant.history(incident_id), MERGE_LIMITS);
   expect(await typesOf()).toEqual(count === 1 ? ['AlertsMerged'] : ['AlertsMerged', 'MergeCompleted']);
 });
 
 it('MergeCompleted is not dated before the AlertsMerged of its merge, whose clock may be ahead', async () => {
   const tenant = await newAccount(table);
   const [alert_ids, incident_id] = [await tenant.alerts(LARGE), await tenant.incident()];
-  const { mergeAlerts } = handlersOver(testDeps(table, { now: () => Date.now() + 90_000 }), MERGE_LIMITS);
+  const { mergeAlerts } = createHandlers(testDeps(table, { now: () => Date.now() + 90_000 }), MERGE_LIMITS);
   await tenant.merge(mergeAlerts, { alert_ids, incident_id });
   const [merged, completed] = await eventsOf(tenant.account);
   expect([completed?.type, completed?.detail.at_ms]).toEqual(['MergeCompleted', merged?.detail.at_ms]);

@@ -6,13 +6,13 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import type { IngestQueue } from '../../../lib/ingest/queues.ts';
 import { recordOf } from '../../../lib/ingest/records.ts';
 import { operations } from '../../../lib/operations/index.ts';
 import { DEMO_KEYS } from '../../../packages/local/sample.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { textOf } from '../../support/documents.ts';
-import { callAlone, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { keepingQueue } from '../../support/ingest.ts';
+import { callAlone, createHandlers, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 interface Recorded {
   /** The file with the configuration. */
@@ -29,9 +29,8 @@ const names = globSync(`${FOLDER}/*.json`).map((file) => basename(file, '.json')
 const table = newDouble();
 const { account, appKey } = await newCaller(table, { account_id: 1 });
 const clock = { now: NOW };
-const lines: string[] = [];
-const ingestQueue: IngestQueue = { send: async (sent) => void lines.push(...sent), refuse: async () => undefined };
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
+const { sent, ingestQueue } = keepingQueue();
+const handlers = createHandlers(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 /** Sends a request, as it came to the recording server. @returns the answer, and the records that the feed gets */
 async function replay({ path, headers, body }: Recorded) {
@@ -39,7 +38,7 @@ async function replay({ path, headers, body }: Recorded) {
   const operation = operations.find((listed) => listed.path === path) ?? expect.fail(path);
   const rawBody = headers['Content-Encoding'] === 'gzip' ? gzipSync(body) : body;
   const answer = await callAlone(handlers, operation, { appKey, headers, rawBody });
-  const records = lines.splice(0).map((line) => {
+  const records = sent.splice(0).map((line) => {
     const taken = recordOf(line, { sentMs: clock.now, messageId: 'm', line: 1 });
     return 'record' in taken ? taken.record.sent : expect.fail(JSON.stringify(taken));
   });
@@ -120,24 +119,4 @@ it("Alertmanager's largest notification of alerts of 1.3 KB fits", async () => {
   const { data, records } = await replay({ ...request, body });
   expect(data).toEqual({ accepted: Number(max) });
   expect(new Set(records.map((record) => 'alert_key' in record && record.alert_key)).size).toBe(Number(max));
-});
-
-/** https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html */
-const ENVELOPE = {
-  Type: 'Notification',
-  MessageId: '22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324',
-  TopicArn: 'arn:aws:sns:us-west-2:123456789012:MyTopic',
-  Subject: 'My First Message',
-  Message: JSON.stringify({ kind: 'member', account_id: 1, member_id: 1, name: 'n' }),
-  Timestamp: '2012-05-02T00:54:06.655Z',
-  SignatureVersion: '1',
-  Signature: 'EXAMPLEw6JRN',
-  SigningCertURL: 'https://sns.us-west-2.amazonaws.com/SimpleNotificationService-f3ecfb7224c7233fe7bb5f59f96de52f.pem',
-  UnsubscribeURL: 'https://sns.us-west-2.amazonaws.com/?Action=Unsubscribe',
-};
-
-it('an envelope of SNS is refused with a reason that says so, and its message alone is taken', () => {
-  const origin = { sentMs: NOW, messageId: 'm', line: 1 };
-  expect(recordOf(JSON.stringify(ENVELOPE), origin)).toEqual({ problems: [{ name: 'itemOfSns', values: undefined }] });
-  expect(recordOf(ENVELOPE.Message, origin)).toHaveProperty('record');
 });

@@ -4,10 +4,9 @@ import { getAlert } from '../../../lib/operations/get-alert/schema.ts';
 import { listAlerts } from '../../../lib/operations/list-alerts/schema.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, newDouble, stored, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newDouble, stored, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const handlers = createHandlers(testDeps(table));

@@ -8,7 +8,7 @@ import type { ListedOperation } from '../../../lib/operations/index.ts';
 import { sendNotification } from '../../../lib/operations/send-notification/schema.ts';
 import { sendRecords } from '../../../lib/operations/send-records/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
-import { callAlone, type EventOptions, handlersOver, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, type EventOptions, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
 const { account, appKey } = await newCaller(table);
@@ -19,7 +19,7 @@ const ingestQueue: IngestQueue = {
   send: async (lines) => void sent.push(...lines),
   refuse: async ({ texts }) => void kept.push([...texts]),
 };
-const handlers = handlersOver(testDeps(table, { now: () => clock.now }), { ingestQueue });
+const handlers = createHandlers(testDeps(table, { now: () => clock.now }), { ingestQueue });
 
 const ID = '23a5a8cc741f9d42df78f93f';
 const RECORDS = [
@@ -112,7 +112,7 @@ const blanks = fc.constantFrom('', ' ', '\n', '\r\n\t');
 const FORMS: Readonly<Record<string, (texts: readonly string[], blank: string) => EventOptions>> = {
   records: (texts, blank) => ({ rawBody: `{${blank}"records"${blank}:[${texts.join(`${blank},${blank}`)}${blank}]}` }),
   'the last member of the name': (texts, blank) => ({
-    rawBody: `{"x":[{"records":[1]}],"records":7,"rec\\u006frds":[${texts}],"y":{"records":[]}${blank}}`,
+    rawBody: `{"x":[{"records":[1]}],"records":[7],"rec\\u006frds":[${texts}],"y":{"records":[]}${blank}}`,
   }),
   'an array': (texts, blank) => ({ rawBody: `${blank}[${blank}${texts.join(`${blank},`)}]${blank}` }),
   lines: (texts, blank) => ({

@@ -6,14 +6,14 @@ import { CATALOGS } from '../../../lib/http/messages/index.ts';
 import { allowedMethods, operationIdOf, operations } from '../../../lib/operations/index.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { anyText } from '../../support/chance.ts';
-import { type Answer, eventFor, handlersOver, invokeAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
+import { type Answer, createHandlers, eventFor, invokeAlone, NOW, newDouble, testDeps } from '../../support/service.ts';
 
 type Event = ReturnType<typeof eventFor>;
 
 const clock = { now: NOW };
 const table = newDouble();
 const deps = testDeps(table, { now: () => clock.now });
-const handlers = handlersOver(deps);
+const handlers = createHandlers(deps);
 const fallbackRoute = createFallbackRoute(deps, allowedMethods());
 const { appKey } = await newCaller(table);
 /** Where a caller may put the app key by mistake, besides the query. */

@@ -10,9 +10,9 @@ import { operations } from '../../../lib/operations/index.ts';
 import { TIME_LIMITS } from '../../../lib/shared/settings.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { callAlone, eventFor, handlersOver, testDeps } from '../../support/service.ts';
+import { hookedTable, noReply } from '../../support/faults.ts';
+import { callAlone, createHandlers, eventFor, testDeps } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
-import { hookedTable, noReply } from './hooked-table.ts';
 
 it.each<[what: string, arrivedMs: number | undefined, nowMs: number, ms: number]>([
   ['counts from the first byte of its request', 999_200, 1_000_000, 1_900],
@@ -45,7 +45,7 @@ it.each(operations.filter(({ tag }) => tag !== 'Feed'))(
     const { table, hooked, hook } = hookedTable();
     const { appKey } = await newCaller(table);
     hook.around = (reply, { input }, signal) => (/^APP_KEY|#RATE#/.test(input.Key?.pk) ? reply() : noReply(signal));
-    const handlers = handlersOver(testDeps(hooked, { timeLimits: { ...TIME_LIMITS, callMs: 100 } }));
+    const handlers = createHandlers(testDeps(hooked, { timeLimits: { ...TIME_LIMITS, callMs: 100 } }));
     const call = () => callAlone(handlers, operation, { appKey, body: operation.example.request });
     const answer = await within(10_000, call);
     expectEnvelope(answer, 503, 'ServiceUnavailable');

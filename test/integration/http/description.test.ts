@@ -8,14 +8,14 @@ import { loadData } from '../../../packages/admin/data/load.ts';
 import { createLocalGatewayKeys } from '../../../packages/admin/local-service/local-gateway-keys.ts';
 import { DEMO_KEYS, sampleData } from '../../../packages/local/sample.ts';
 import { expectData } from '../../support/answers.ts';
-import { callAlone, type EventOptions, handlersOver, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, type EventOptions, newTable, testDeps } from '../../support/service.ts';
 
 /** The time of the examples' answers, and of the sample data. */
 const NOW = 1_795_231_227_854;
 
 const table = await newTable();
 await loadData(table, 'test', sampleData(NOW), { nowMs: NOW, gatewayKeys: createLocalGatewayKeys(table) });
-const handlers = handlersOver(testDeps(table, { now: () => NOW }));
+const handlers = createHandlers(testDeps(table, { now: () => NOW }));
 
 /** A cursor differs with each load of the sample: it is signed with the account's secret, which is random. */
 const withoutCursor = (data: unknown) =>

@@ -5,7 +5,7 @@ import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.
 import { createMetrics } from '../../../lib/shared/log.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, handlersOver, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, testDeps } from '../../support/service.ts';
 
 it('a call is written with its duration, an event with its name, and how many records came of the feed', async () => {
   const lines: Record<string, unknown>[] = [];
@@ -18,8 +18,8 @@ it('a call is written with its duration, an event with its name, and how many re
     return true;
   });
   try {
-    await callAlone(handlersOver(deps), browseFleet, { appKey });
-    const frozen = handlersOver({ ...deps, settings: { ...deps.settings, writesFrozen: true } });
+    await callAlone(createHandlers(deps), browseFleet, { appKey });
+    const frozen = createHandlers({ ...deps, settings: { ...deps.settings, writesFrozen: true } });
     await callAlone(frozen, deleteWorkItem, { appKey, body: { work_item_id: 'w', version: 1 } });
     await ingestOver(table, Date.now, deps).deliver(['not a record']);
   } finally {

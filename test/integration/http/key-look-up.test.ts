@@ -6,9 +6,9 @@ import { getRumResource } from '../../../lib/operations/get-rum-resource/schema.
 import { keys } from '../../../lib/table/keys.ts';
 import { newAccountId } from '../../support/accounts.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { callAlone, handlersOver, NOW, newAppKey, putAppKey, stored, testDeps } from '../../support/service.ts';
+import { hookedTable, noReply } from '../../support/faults.ts';
+import { callAlone, createHandlers, NOW, newAppKey, putAppKey, stored, testDeps } from '../../support/service.ts';
 import { within } from '../../support/within.ts';
-import { hookedTable, noReply } from './hooked-table.ts';
 
 const SECONDS = NOW / 1_000;
 const HOUR_MS = 3_600_000;
@@ -27,7 +27,7 @@ function newLookUp({ recordsUse = false } = {}) {
 
 it('every invalid key gets the same answer byte for byte except for request_id, after the same work', async () => {
   const { hook, deps, putKey } = newLookUp();
-  const handlers = handlersOver(deps);
+  const handlers = createHandlers(deps);
   const valid = await putKey();
   const invalidKeys: Record<string, string | string[] | undefined> = {
     ...{ missing: undefined, empty: '', twice: [valid, valid], 'twice, one of them empty': [valid, ''] },

@@ -11,19 +11,10 @@ import { keys, partitions, shardsOf } from '../../../lib/table/keys.ts';
 import { deleteRow } from '../../../lib/table/write.ts';
 import { exportData } from '../../../packages/admin/data/export.ts';
 import { loadData } from '../../../packages/admin/data/load.ts';
-import { aroundCalls } from '../../support/faults.ts';
+import { intercepted } from '../../support/faults.ts';
 import { newAccount, objectId } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import {
-  callAlone,
-  connectAgain,
-  handlersOver,
-  newTable,
-  put,
-  stored,
-  storedUnder,
-  testDeps,
-} from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, put, stored, storedUnder, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const KEY = 'disk db-7';
@@ -34,7 +25,7 @@ async function newSender(own = table, now = () => NOW, endedAlertDays = 400) {
   const { account, appKey } = tenant;
   const deps = testDeps(own, { now, settings: { endedAlertDays } });
   const ingest = ingestOver(own, now, { settings: deps.settings });
-  const handlers = handlersOver(deps);
+  const handlers = createHandlers(deps);
   const record = (fields: object, at_ms: number) => ({
     kind: 'alert',
     account_id: account,
@@ -234,15 +225,14 @@ describe('rows expire', () => {
 });
 
 it('a record by alert_id is not lost if DynamoDB removes the expired row while it is written', async () => {
-  const own = connectAgain(table);
+  const own = intercepted(table, async (send, { input }) => {
+    if (stringifyJson(input).includes('"#ttl <= ')) await deleteRow(table, alert, EXISTS);
+    return send();
+  });
   const { account, ingest } = await newSender(own);
   const [alert_id, row] = [objectId(), { title: 'old', labels: { a: 'b' }, ttl: 1 }];
   const alert = keys.alert(account, alert_id);
   await put(table, alert, { alert_id, ...row });
-  aroundCalls(own, async ({ input }, send) => {
-    if (JSON.stringify(input).includes('"#ttl <= ')) await deleteRow(table, alert, EXISTS);
-    await send();
-  });
   await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'new' });
   expect(Object.keys(await stored(table, alert)).sort()).toEqual(['alert_id', 'pk', 'row_order', 'sk', 'title']);
 });
@@ -302,7 +292,7 @@ it('merges decide where an alert of a key is, over records that change or end it
   await send({ incident_id: from });
   const { alert_id } = await alert();
   expect(
-    (await merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: [alert_id], incident_id: to })).status,
+    (await merge(createHandlers(testDeps(table)).mergeAlerts, { alert_ids: [alert_id], incident_id: to })).status,
   ).toBe(200);
   await at(NOW + 1_000, { title: 'u', incident_id: from });
   await at(NOW + 2_000, END);
@@ -348,8 +338,6 @@ describe('the feed refuses', () => {
     [{ alert_key: text(256) }, 'alert_key must be a string of 1 to 255 characters'],
     [{ alert_status: 'ok' }, 'alert_status must be one of Critical, Warning, Info, Ok'],
     [{ title: undefined }, 'title is required and must be a string of 1 to 512 characters'],
-    [{ silent_after_s: 59 }, 'silent_after_s must be an integer from 60 to 2592000'],
-    [{ ...id, silent_after_s: 60 }, 'silent_after_s requires an alert_key in place of alert_id'],
     [{ start_given: true }, 'start_given is not a field of this kind'],
     [{ title: '' }, 'title must be a string of 1 to 512 characters'],
     [{ description: 'd'.repeat(4_097) }, 'description must be a string of at most 4096 characters'],
@@ -397,20 +385,14 @@ describe('the feed refuses', () => {
 describe('an import of exported alerts', () => {
   const linesOf = async (account: number, from = table) =>
     (await Array.fromAsync(exportData(from, [account]))).map((line) => stringifyJson(line));
+  const shown = (rows: Record<string, unknown>[]) =>
+    rows.map(({ event: _event, row_order: _order, created_at_ms: _created, ...row }) => row);
   const load = (to: typeof table, lines: string[]) => loadData(to, 'export', lines, { nowMs: NOW + 60_000 });
 
   it('keeps their ids, times and states, in any order of the lines', async () => {
     const { account, send, alerts, key } = await newSender();
-    await send(
-      { alert_status: 'Critical' },
-      END,
-      { labels: { a: 'b' } },
-      END,
-      { alert_status: 'Info' },
-      { alert_status: 'Warning' },
-    );
-    const shown = (rows: Record<string, unknown>[]) =>
-      rows.map(({ event: _event, row_order: _order, created_at_ms: _created, ...row }) => row);
+    const [first, ...others] = ['Critical', 'Info', 'Warning'].map((alert_status) => ({ alert_status }));
+    await send({ ...first }, END, { labels: { a: 'b' } }, END, ...others);
     const lines = await linesOf(account);
     for (const given of [lines, lines.toReversed()]) {
       const other = await newTable();
@@ -455,6 +437,23 @@ describe('an import of exported alerts', () => {
     expect(await b.index()).toEqual(['OPEN#Warning', 'ENDED#Warning']);
     expect(await b.key()).toMatchObject({ alert_id, is_open: true });
     expect(await stored(table, keys.alert(b.account, foreign.alert_id))).toMatchObject({ ended_at_ms: NOW });
+  });
+
+  it('changes only the content of edited lines, once they have neither row_order nor at_ms', async () => {
+    const { account, send, alerts, key, ingest } = await newSender();
+    await send({ labels: { a: 'b' } }, END, { alert_status: 'Critical' });
+    const { alert_id } = await key();
+    await ingest.send({ kind: 'alert', account_id: account, alert_id, title: 'by id', at_ms: NOW + 9_000 });
+    const [before, keyBefore] = [shown(await alerts()), await key()];
+    const lines = (await linesOf(account)).slice(-2).map((line) => ({ ...JSON.parse(line), title: 'edited' }));
+    for (const [removed, title] of [
+      [{}, {}],
+      [{ row_order: undefined, at_ms: undefined }, { title: 'edited' }],
+    ]) {
+      const edited = lines.map((line) => stringifyJson({ ...line, ...removed }));
+      await load(table, edited);
+      expect([shown(await alerts()), await key()]).toEqual([before.map((row) => ({ ...row, ...title })), keyBefore]);
+    }
   });
 
   it('does nothing to an alert of another key', async () => {

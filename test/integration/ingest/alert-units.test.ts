@@ -5,10 +5,12 @@
  */
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { expect, it } from 'vitest';
+import type { Key } from '../../../lib/table/keys.ts';
+import { rowName } from '../../../lib/table/read.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { connectDouble, type Key, type Transaction, type Write } from '../../table-double/client.ts';
+import { connectDouble, type Transaction, type Write } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
 import type { Item } from '../../table-double/values.ts';
 
@@ -21,16 +23,9 @@ function newMeteredTable() {
   const taken = { units: 0 };
   const table = connectDouble(async (request) => {
     const { name, input } = request;
-    const actions =
-      name === 'TransactWriteCommand'
-        ? (input as Transaction).TransactItems.map((action) => Object.values(action)[0] as Write)
-        : /^(Put|Update)/.test(name)
-          ? [input as Write]
-          : [];
-    const rows = () =>
-      actions.map(({ Key, Item }) =>
-        double.rows.get(`${(Key ?? (Item as unknown as Key)).pk}\n${(Key ?? (Item as unknown as Key)).sk}`),
-      );
+    const single: Write[] = /^(Put|Update)/.test(name) ? [input] : [];
+    const actions = (input as Transaction).TransactItems?.flatMap((action) => Object.values(action)) ?? single;
+    const rows = () => actions.map(({ Key, Item }) => double.rows.get(rowName((Key ?? Item) as Key)));
     const before = rows();
     const reply = double.apply(request);
     for (const [index, after] of rows().entries())

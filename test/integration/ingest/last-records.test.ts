@@ -2,11 +2,10 @@
 import { expect, it } from 'vitest';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys, partitions } from '../../../lib/table/keys.ts';
-import { connectionLost } from '../../support/faults.ts';
+import { connectionLost, hookedTable } from '../../support/faults.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
 import { storedUnder } from '../../support/service.ts';
-import { hookedTable } from '../http/hooked-table.ts';
 
 const NOW = 1_795_000_000_000;
 const MINUTE_MS = 60_000;

@@ -4,12 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { changeAccount } from '../../../packages/admin/accounts/accounts.ts';
-import { connectionLost } from '../../support/faults.ts';
+import { connectionLost, hookedTable } from '../../support/faults.ts';
 import { inventory } from '../../support/fleet.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
 import { stored } from '../../support/service.ts';
-import { hookedTable } from '../http/hooked-table.ts';
 
 const NOW = 1_795_000_000_000;
 

@@ -2,15 +2,15 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { deleteWorkItem } from '../../../lib/operations/delete-work-item/schema.ts';
+import { stringifyJson } from '../../../lib/shared/json.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { restoreWorkItem } from '../../../packages/admin/incidents/restore-work-item.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { RUM_RECORD } from '../../support/accounts.ts';
-import { aroundCalls } from '../../support/faults.ts';
-import { createHandlers } from '../../support/handlers.ts';
+import { intercepted } from '../../support/faults.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, connectAgain, newTable, stored, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, stored, testDeps } from '../../support/service.ts';
 
 const NOW = 1_795_000_000_000;
 const table = await newTable();
@@ -127,21 +127,21 @@ it.each<[kind: string, record: object, reserved: string[]]>([
 
 it('a report that comes in order costs one conditional write of less than 1 KB, and no read', async () => {
   const { account, record } = await newTenant();
-  const connection = connectAgain(table);
+  const calls: string[] = [];
+  const connection = intercepted(table, (send, { name }) => {
+    calls.push(name);
+    return send();
+  });
   const ingest = ingestOver(connection, () => NOW);
   const report = (at: number) => {
     const counts = { node_count: 3, edge_count: 2, observed_at_ms: at, health_at_ms: at };
     return record('host_status', { host_id: 'fra-1-edge-0001', ...counts, reason_codes: ['a'.repeat(300)] }, at);
   };
   await ingest.send(report(NOW - 3)); // now the account is known
-  const calls: string[] = [];
-  aroundCalls(connection, async ({ command }, send) => {
-    calls.push(command);
-    await send();
-  });
+  calls.length = 0;
   // Several records of one row are combined into one write.
   await ingest.send(report(NOW - 2), report(NOW - 1));
-  expect(calls).toEqual(['UpdateItemCommand']);
+  expect(calls).toEqual(['UpdateCommand']);
   expect(itemBytes(marshall(await stored(table, keys.hostStatus(account, 'fra-1-edge-0001'))))).toBeLessThan(1_024);
 });
 
@@ -154,10 +154,9 @@ it('an incident keeps the title and the owner that a merge gave it, until a late
   await ingest.send(incident({ title: 'late', owner_id: 1 }, NOW - 5));
   expect(await incidentRow(incident_id)).toMatchObject({ title: 'merged', owner_id: 2 });
   // A late record is to be written beside what the merge gave when the latest one replaces that.
-  const through = connectAgain(table);
-  aroundCalls(through, async ({ input }, send) => {
-    if (JSON.stringify(input).includes('feed_title =')) await ingest.send(incident({ title: 'latest' }, NOW + 1_000));
-    await send();
+  const through = intercepted(table, async (send, { input }) => {
+    if (stringifyJson(input).includes('feed_title =')) await ingest.send(incident({ title: 'latest' }, NOW + 1_000));
+    return send();
   });
   await ingestOver(through, () => NOW).send(incident({ title: 'late', owner_id: 1 }, NOW - 4));
   const latest = await incidentRow(incident_id);

@@ -15,10 +15,10 @@ import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { type Key, keys } from '../../../lib/table/keys.ts';
 import { rowName } from '../../../lib/table/read.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
-import { createHandlers } from '../../support/handlers.ts';
+import { intercepted } from '../../support/faults.ts';
 import { newAccount } from '../../support/incidents.ts';
-import { callAlone, testDeps } from '../../support/service.ts';
-import { connectDouble, type KeysAndAttributes } from '../../table-double/client.ts';
+import { callAlone, createHandlers, newDouble, testDeps } from '../../support/service.ts';
+import type { KeysAndAttributes } from '../../table-double/client.ts';
 import { TableDouble } from '../../table-double/table-double.ts';
 import type { Item } from '../../table-double/values.ts';
 
@@ -37,7 +37,7 @@ const LARGEST_LABELS = 7_800;
  */
 async function newAccountOf(count: number, titleOf: (index: number) => string, name: string, label = '') {
   const empty = new TableDouble();
-  const { account, appKey } = await newAccount(connectDouble(async (request) => empty.apply(request)));
+  const { account, appKey } = await newAccount(newDouble(empty));
   const rows = new Map(empty.rows);
   const put = (key: Key, row: Item) => rows.set(rowName(key), { ...row, pk: key.pk, sk: key.sk });
   for (let index = 0; index < count; index += 1) {
@@ -63,15 +63,12 @@ async function newAccountOf(count: number, titleOf: (index: number) => string, n
     });
     put(keys.member(account, index), { member_id: index, name, row_order: order });
   }
-  const double = new TableDouble(rows);
   let units = 0;
-  const table = connectDouble(async (request) => {
-    const reply = double.apply(request) as { Items?: Item[] };
+  const table = intercepted(newDouble(new TableDouble(rows)), async (read, { name, input }) => {
+    const reply = (await read()) as { Items?: Item[] };
     const before = units;
-    if (request.name === 'QueryCommand') units += unitsOf(reply.Items ?? []);
-    for (const { Keys, ConsistentRead } of Object.values(
-      (request.input.RequestItems ?? {}) as Record<string, KeysAndAttributes>,
-    )) {
+    if (name === 'QueryCommand') units += unitsOf(reply.Items ?? []);
+    for (const { Keys, ConsistentRead } of Object.values<KeysAndAttributes>(input.RequestItems ?? {})) {
       expect(ConsistentRead).toBe(false);
       for (const { pk, sk } of Keys) units += unitsOf([rows.get(rowName({ pk, sk })) ?? {}]);
     }

@@ -9,10 +9,9 @@ import { keys } from '../../../lib/table/keys.ts';
 import { undoMerge } from '../../../packages/admin/incidents/undo-merge.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
-import { createHandlers } from '../../support/handlers.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, newTable, put, putAll, stored, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, put, putAll, stored, testDeps } from '../../support/service.ts';
 
 const SECOND = 1_795_000_000;
 const NOW = SECOND * 1_000;

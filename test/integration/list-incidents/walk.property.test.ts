@@ -9,10 +9,9 @@ import { alertIndex } from '../../../lib/table/alert-index.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectData } from '../../support/answers.ts';
-import { createHandlers } from '../../support/handlers.ts';
-import { callAlone, putAll, testDeps } from '../../support/service.ts';
-import { connectDouble, type KeysAndAttributes } from '../../table-double/client.ts';
-import { TableDouble } from '../../table-double/table-double.ts';
+import { intercepted } from '../../support/faults.ts';
+import { callAlone, createHandlers, newDouble, putAll, testDeps } from '../../support/service.ts';
+import type { KeysAndAttributes } from '../../table-double/client.ts';
 
 const idOf = (number: string) => Number(number).toString(16).padStart(24, '0');
 const SECOND = 1_795_000_000;
@@ -143,13 +142,12 @@ it.each(LISTS)(
       steps,
       fc.constantFrom(0.1, 1, 9),
       async (start, filter, steps, cost) => {
-        const double = new TableDouble();
         let meanwhile = async () => {};
-        const table = connectDouble(async (request) => {
+        const table = intercepted(newDouble(), async (read, { name, input }) => {
           // After the index, before the rows.
-          if (request.name === 'BatchGetCommand') await meanwhile();
-          const reply = double.apply(request) as { Items?: unknown[] };
-          const asked = Object.values((request.input.RequestItems ?? {}) as Record<string, Partial<KeysAndAttributes>>);
+          if (name === 'BatchGetCommand') await meanwhile();
+          const reply = (await read()) as { Items?: unknown[] };
+          const asked = Object.values<Partial<KeysAndAttributes>>(input.RequestItems ?? {});
           const count = reply.Items?.length ?? asked.reduce((sum, { Keys = [] }) => sum + Keys.length, 0);
           const used = { CapacityUnits: cost * count };
           return { ...reply, ConsumedCapacity: reply.Items ? used : [used] };

@@ -4,11 +4,11 @@ import { listMembers } from '../../../lib/operations/list-members/schema.ts';
 import { expectData } from '../../support/answers.ts';
 import { newAccount } from '../../support/incidents.ts';
 import { ingestOver } from '../../support/ingest.ts';
-import { callAlone, handlersOver, newTable, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newTable, testDeps } from '../../support/service.ts';
 
 const SECOND = 1_795_000_000;
 const table = await newTable();
-const handlers = handlersOver(testDeps(table));
+const handlers = createHandlers(testDeps(table));
 
 it('members have their exact ids, names and times, in the order of the text of their ids', async () => {
   const { account: account_id, appKey } = await newAccount(table);

@@ -2,11 +2,14 @@
 import type { SQSEvent } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createFinishMerges, OVERDUE } from '../../../lib/operations/merge-alerts/finish.ts';
+import { EXISTS } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
+import { deleteRow } from '../../../lib/table/write.ts';
 import { expectEnvelope } from '../../support/answers.ts';
+import { connectionLost, dyingAfterCommit, intercepted, isTransaction } from '../../support/faults.ts';
 import { expectMerged, finishEntries } from '../../support/incidents.ts';
 import { type TestDeps, testDeps } from '../../support/service.ts';
-import { HOUR_MS, isTransaction, LIMITS, newWorld, noReply } from './merging.ts';
+import { HOUR_MS, LIMITS, newWorld } from './merging.ts';
 
 const context = { getRemainingTimeInMillis: () => 30_000 };
 
@@ -25,8 +28,8 @@ const reportsOf = ({ log, metrics }: TestDeps) => ({
 
 describe('a merge that is cut short after its commit', () => {
   it('is answered 200, and is counted and logged once when it is left pending and once when it is finished', async () => {
-    const { table, tenant, start, one, alerts, send, connectDying, placements } = await newWorld(4);
-    const deps = testDeps(connectDying());
+    const { table, tenant, start, one, alerts, send, placements } = await newWorld(4);
+    const deps = testDeps(intercepted(table, dyingAfterCommit()));
     const answer = await send({ alert_ids: alerts, incident_id: one }, { deps });
     expectEnvelope(answer, 200);
     expect(new Set(await placements())).toEqual(new Set([start]));
@@ -49,16 +52,16 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('is left pending when the time of its call is over', async () => {
-    const { one, alerts, send, apply, connect, tenant } = await newWorld(40);
+    const { table, one, alerts, send, tenant } = await newWorld(40);
     const time = new AbortController();
     let moves = -1;
-    const through = connect((request) => {
+    const through = intercepted(table, (reply, request) => {
       if (isTransaction(request)) moves += 1;
       if (moves === 2) {
         time.abort();
         throw time.signal.reason;
       }
-      return apply(request);
+      return reply();
     });
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
     expectEnvelope(await send({ alert_ids: alerts, incident_id: one }, { through }), 200);
@@ -66,18 +69,18 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('fails its message when the time of finish-merges is nearly over, and the next attempt goes on', async () => {
-    const { tenant, table, one, alerts, apply, connect, mergePending } = await newWorld(40);
+    const { tenant, table, one, alerts, mergePending } = await newWorld(40);
     await mergePending(one);
     const history = await tenant.history(one);
     const time = new AbortController();
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(time.signal);
     let moves = 0;
-    const through = connect((request) => {
-      if (!isTransaction(request)) return apply(request);
+    const through = intercepted(table, (reply, request) => {
+      if (!isTransaction(request)) return reply();
       moves += 1;
       if (moves === 20) time.abort();
       time.signal.throwIfAborted();
-      return apply(request);
+      return reply();
     });
     const deps = testDeps(through);
     const finishing = finishEntries(through, history, { deps, transactionItems: 1, leftMs: 30_000 });
@@ -95,13 +98,13 @@ describe('a merge that is cut short after its commit', () => {
   });
 
   it('is finished after calls without a reply', async () => {
-    const { tenant, one, alerts, apply, connect, mergePending } = await newWorld(40);
+    const { table, tenant, one, alerts, mergePending } = await newWorld(40);
     await mergePending(one);
     let lost = 0;
-    const through = connect((request) => {
-      if (!isTransaction(request) || lost === 3) return apply(request);
+    const through = intercepted(table, (reply, request) => {
+      if (!isTransaction(request) || lost === 3) return reply();
       lost += 1;
-      throw noReply();
+      throw connectionLost();
     });
     await finishEntries(through, await tenant.history(one), LIMITS);
     await expectMerged(tenant, one, alerts);
@@ -137,13 +140,12 @@ describe('finish-merges', () => {
   ])(
     'finishes by the schedule the merges of all accounts that are $when: $isFinished',
     async ({ ageMs, isFinished }) => {
-      const { table, tenant, one, two, apply, mergePending } = await newWorld(4);
+      const { table, tenant, one, two, mergePending } = await newWorld(4);
       const nowMs = Date.now();
       const lost = await mergePending(one, { now: () => nowMs });
       await mergePending(two, { now: () => nowMs });
       // A restore may have lost the entry of a merge: that one is left.
-      const Key = keys.historyEntry(tenant.account, lost.incidentId, lost.sequence);
-      apply({ name: 'DeleteCommand', input: { Key } });
+      await deleteRow(table, keys.historyEntry(tenant.account, lost.incidentId, lost.sequence), EXISTS);
       const deps = testDeps(table, { now: () => nowMs + ageMs });
       await createFinishMerges(deps, LIMITS.transactionItems)(OVERDUE, context);
       expect(await tenant.pending()).toHaveLength(isFinished ? 1 : 2);

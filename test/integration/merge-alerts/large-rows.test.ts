@@ -11,9 +11,9 @@ import { insertsOf } from '../../../packages/local/test/support/stream-records.t
 import { itemBytes, MAX_ITEM_BYTES } from '../../limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../support/answers.ts';
 import { relayed } from '../../support/events.ts';
-import { aroundCalls, dyingAfterCommit } from '../../support/faults.ts';
+import { dyingAfterCommit, intercepted } from '../../support/faults.ts';
 import { expectMerged, finishEntries, newAccount, objectId } from '../../support/incidents.ts';
-import { connectAgain, newTable, put, putAll, testDeps } from '../../support/service.ts';
+import { newTable, put, putAll, testDeps } from '../../support/service.ts';
 import { LIMITS, mergesOf } from './merging.ts';
 
 const table = await newTable({ stream: true });
@@ -26,8 +26,7 @@ async function newScene(alertCount: number) {
 
 it("a pending merge is finished by the message that the table's stream makes of its entry", async () => {
   const { tenant, one, alerts, merge } = await newScene(3);
-  const through = connectAgain(table);
-  aroundCalls(through, dyingAfterCommit());
+  const through = intercepted(table, dyingAfterCommit());
   await merge({ alert_ids: alerts, incident_id: one }, { through });
   const [{ pk, sk }] = await tenant.history(one);
   const records = await insertsOf(table, { pk, sk });

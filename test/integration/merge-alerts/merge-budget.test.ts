@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { keys } from '../../../lib/table/keys.ts';
 import { itemBytes } from '../../limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../support/answers.ts';
+import { intercepted } from '../../support/faults.ts';
 import { objectId } from '../../support/incidents.ts';
 import { NOW, putAll, stored } from '../../support/service.ts';
-import type { Request } from '../../table-double/client.ts';
 import { newWorld } from './merging.ts';
 
 interface Capacity {
@@ -18,10 +18,10 @@ async function newCountingWorld(alertCount: number) {
   const world = await newWorld(alertCount);
   let units = 0;
   const clock = { now: NOW };
-  const through = world.connect((request: Request) => {
-    const reply = world.apply(request);
+  const through = intercepted(world.table, async (send, { name }) => {
+    const reply = await send();
     const { ConsumedCapacity = [] } = reply as Capacity;
-    units += request.name === 'GetCommand' ? 1 : ConsumedCapacity.reduce((sum, used) => sum + used.CapacityUnits, 0);
+    units += name === 'GetCommand' ? 1 : ConsumedCapacity.reduce((sum, used) => sum + used.CapacityUnits, 0);
     return reply;
   });
   const send = (body: Parameters<typeof world.send>[0], key?: string) =>

@@ -13,11 +13,17 @@ import { checkMerges } from '../../../packages/admin/check/check-merges.ts';
 import { readMergeRows } from '../../../packages/admin/check/read-rows.ts';
 import { undoMerge } from '../../../packages/admin/incidents/undo-merge.ts';
 import { expectEnvelope } from '../../support/answers.ts';
-import { createHandlers } from '../../support/handlers.ts';
+import { dyingAfterCommit, intercepted, isTransaction } from '../../support/faults.ts';
 import { type Account, newAccount } from '../../support/incidents.ts';
-import { type Answer, eventFor, invokeAlone, stored, testDeps } from '../../support/service.ts';
-import { connectDouble, type Request } from '../../table-double/client.ts';
-import { TableDouble } from '../../table-double/table-double.ts';
+import {
+  type Answer,
+  createHandlers,
+  eventFor,
+  invokeAlone,
+  newDouble,
+  stored,
+  testDeps,
+} from '../../support/service.ts';
 
 /** So few rows that a merge of more than two alerts is large, and that few alerts are moved at a time. */
 export const LIMITS = { transactionItems: 5 };
@@ -87,54 +93,35 @@ export function mergesOf(
   };
 }
 
-/** The error of a call that gets no reply. */
-export const noReply = () => Object.assign(new Error('no reply'), { name: 'TimeoutError' });
-
-export const isTransaction = ({ name }: Request) => name === 'TransactWriteCommand';
-
 /** An account with alerts in the first of four incidents, with the title `start`. */
 export async function newWorld(alertCount: number) {
-  const double = new TableDouble();
-  const apply = (request: Request) => double.apply(request);
-  /** A process's own connection, whose calls `around` may disturb. */
-  const connect = (around: (request: Request) => unknown = apply) => connectDouble(async (request) => around(request));
-  const table = connect();
+  const table = newDouble();
   const tenant = await newAccount(table);
   const incidents: string[] = [];
   for (let index = 0; index < 4; index += 1) incidents.push(await tenant.incident({ title: 'start' }));
   const [start = '', one = '', two = '', three = ''] = incidents;
   const alerts = await tenant.alerts(alertCount, start);
   const merges = mergesOf(table, tenant, incidents);
-  /** A connection that gets no replies after its first transaction, as if its process had died then. */
-  function connectDying(beforeCommit: () => unknown = () => undefined): Table {
-    let isDead = false;
-    return connect(async (request) => {
-      if (isDead) throw noReply();
-      isDead = isTransaction(request);
-      if (isDead) await beforeCommit();
-      return apply(request);
+  /** A connection that does something before its first transaction. */
+  function beforeCommit(action: () => unknown): Table {
+    let isDone = false;
+    return intercepted(table, async (reply, request) => {
+      const isFirst = isTransaction(request) && !isDone;
+      isDone ||= isFirst;
+      if (isFirst) await action();
+      return reply();
     });
   }
   return {
     ...merges,
-    ...{ apply, connect, connectDying, table, tenant, incidents, start, one, two, three, alerts },
-    /** A connection that does something before its first request of this kind. */
-    onceBefore(name: Request['name'], action: () => unknown): Table {
-      let isDone = false;
-      return connect(async (request) => {
-        if (request.name === name && !isDone) {
-          isDone = true;
-          await action();
-        }
-        return apply(request);
-      });
-    },
+    ...{ beforeCommit, table, tenant, incidents, start, one, two, three, alerts },
     /** Commits a large merge whose process dies before its first move. @returns its entry */
     async mergePending(
       incident_id: string,
       { alert_ids = alerts, ...process }: Process & { alert_ids?: string[] } = {},
     ) {
-      await merges.merge({ alert_ids, incident_id }, { through: connectDying(), ...process });
+      const through = intercepted(table, dyingAfterCommit());
+      await merges.merge({ alert_ids, incident_id }, { through, ...process });
       const pending = await listPendingEntryIds(table, tenant.account);
       return pending.at(-1)?.entryId ?? expect.unreachable('the merge is not pending');
     },
@@ -158,7 +145,7 @@ export async function expectTrueEntries(
   table: Table,
   tenant: Account,
   entries: readonly EntryWithMoves[],
-  first: { incidents: readonly string[]; alerts: readonly string[]; start: string; title: string },
+  first: { incidents: readonly string[]; alerts: readonly string[]; start: string | undefined; title: string },
 ): Promise<(string | undefined)[][]> {
   const incidentOf = new Map<string, string | undefined>(first.alerts.map((id) => [id, first.start]));
   const titles = new Map(first.incidents.map((id) => [id, first.title]));

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { IS_NEW } from '../../../lib/table/expression.ts';
 import { keys } from '../../../lib/table/keys.ts';
 import { putAction, putUncontestedRow, transact } from '../../../lib/table/write.ts';
-import { aroundCalls, connectionLost } from '../../support/faults.ts';
-import { connectAgain, newTable, put } from '../../support/service.ts';
+import { connectionLost, intercepted, isTransaction } from '../../support/faults.ts';
+import { newTable, put } from '../../support/service.ts';
 
 const table = await newTable();
 /** Attributes of each type that rows have, the bytes as orders are made: of another class than those that are read. */
@@ -15,11 +15,10 @@ const row = (sk: string) => ({
 });
 
 it('a transaction that DynamoDB reports as conflicting, and applies later, is not reported as failed', async () => {
-  const conflicting = connectAgain(table);
   let isFirst = true;
-  aroundCalls(conflicting, async ({ command }, send) => {
-    await send();
-    if (!isFirst || !command.startsWith('TransactWrite')) return;
+  const conflicting = intercepted(table, async (send, request) => {
+    const reply = await send();
+    if (!isFirst || !isTransaction(request)) return reply;
     isFirst = false;
     const CancellationReasons = [{ Code: 'TransactionConflict' }];
     throw new TransactionCanceledException({ $metadata: {}, message: 'conflict', CancellationReasons });
@@ -31,10 +30,10 @@ it('a transaction that DynamoDB reports as conflicting, and applies later, is no
 });
 
 it('a put whose reply is lost is not reported as failed', async () => {
-  const losing = connectAgain(table);
-  aroundCalls(losing, async ({ command }, send) => {
-    await send();
-    if (command.startsWith('PutItem')) throw connectionLost();
+  const losing = intercepted(table, async (send, { name }) => {
+    const reply = await send();
+    if (name === 'PutCommand') throw connectionLost();
+    return reply;
   });
   await expect(putUncontestedRow(losing, row('j'))).resolves.toBeUndefined();
 });

@@ -8,20 +8,11 @@ import { EXISTS, set } from '../../../../lib/table/expression.ts';
 import { type Key, keys, ofKind, parseKey } from '../../../../lib/table/keys.ts';
 import { updateRow } from '../../../../lib/table/write.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { aroundCalls } from '../../../../test/support/faults.ts';
+import { intercepted } from '../../../../test/support/faults.ts';
 import { createHandlers } from '../../../../test/support/handlers.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { recordFrom } from '../../../../test/support/ingest.ts';
-import {
-  callAlone,
-  connectAgain,
-  newDouble,
-  newTable,
-  put,
-  remove,
-  stored,
-  testDeps,
-} from '../../../../test/support/service.ts';
+import { callAlone, newDouble, newTable, put, remove, stored, testDeps } from '../../../../test/support/service.ts';
 import { changeAccount, readAccount } from '../../accounts/accounts.ts';
 import { identityOfAppKey, putAppKey } from '../../accounts/app-key-admin.ts';
 import { deleteRows, endErasure, markErased } from '../../accounts/erase-account.ts';
@@ -327,15 +318,14 @@ describe('admin check and admin repair', () => {
 
   it('find nothing, and what else is wrong, while merges are committed between their reads', async () => {
     const { table, account, alerts, from, to, merge, put } = await merged(await newTable());
-    const checking = connectAgain(table);
     let merges = 0;
-    aroundCalls(checking, async ({ input }, send) => {
+    const checking = intercepted(table, async (send, { input }) => {
       // After the log head and before the histories of the incidents are read.
       if (JSON.stringify(input).includes('#INCIDENTS') && merges < 3) {
         merges += 1;
         await merge({ alert_ids: alerts, incident_id: merges % 2 ? to : from, title: `${merges}` });
       }
-      await send();
+      return send();
     });
     expect(await checkAccount(checking, account)).toEqual([]);
     expect(merges).toBe(3);

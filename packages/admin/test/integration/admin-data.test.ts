@@ -8,11 +8,10 @@ import { keys, partitions } from '../../../../lib/table/keys.ts';
 import { newAccountId } from '../../../../test/support/accounts.ts';
 import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { startFaultProxy } from '../../../../test/support/fault-proxy.ts';
-import { aroundCalls } from '../../../../test/support/faults.ts';
+import { intercepted } from '../../../../test/support/faults.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import {
-  connectAgain,
-  handlersOver,
+  createHandlers,
   newAppKey,
   newTable,
   putAll,
@@ -214,15 +213,14 @@ describe('export', () => {
     const tenant = await newAccount(table);
     const to = await tenant.incident();
     const alert_ids = await tenant.alerts(150);
-    const reading = connectAgain(table);
     let isMerged = false;
-    aroundCalls(reading, async ({ input }, send) => {
+    const reading = intercepted(table, async (send, { input }) => {
       if (!isMerged && JSON.stringify(input).includes('#ALERTS#8')) {
         isMerged = true;
         const body = { alert_ids, incident_id: to, title: 'Merged' };
-        await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, body);
+        await tenant.merge(createHandlers(testDeps(table)).mergeAlerts, body);
       }
-      await send();
+      return send();
     });
     const exported = await Array.fromAsync(exportData(reading, [tenant.account]));
     const alerts = exported.filter(({ kind }) => kind === 'alert');

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { AlertsTooLargeError } from '../../../../lib/operations/merge-alerts/move.ts';
 import type { Table } from '../../../../lib/table/client.ts';
 import { keys } from '../../../../lib/table/keys.ts';
-import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
+import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
-import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { createHandlers, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { sentenceOf } from '../../cli/command-errors.ts';
 import { adminOf } from '../support/run-admin.ts';
 import { snapshot } from '../support/snapshot.ts';
@@ -25,7 +25,7 @@ async function merged(through: Table = table) {
   const [from, to] = [await tenant.incident(), await tenant.incident({ title: 'Second', owner_id: 7 })];
   const alerts = await tenant.alerts(12);
   const merge = (client: Table, nowMs: number, body: { incident_id: string; comment?: string }) => {
-    const { mergeAlerts } = handlersOver(testDeps(client, { now: () => nowMs }), { transactionItems: 8 });
+    const { mergeAlerts } = createHandlers(testDeps(client, { now: () => nowMs }), { transactionItems: 8 });
     return tenant.merge(mergeAlerts, { alert_ids: alerts, ...body });
   };
   await merge(table, NOW - 2 * HOUR, { incident_id: from });
@@ -66,7 +66,10 @@ describe('merge alerts', () => {
   it('shows with --dry-run which alerts would move, and from where, and then moves them', async () => {
     const { tenant, account, from, to, alerts, run } = await merged();
     const alertIds = [...(await tenant.alerts(2)), ...alerts.slice(0, 3)];
-    await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: from });
+    await tenant.merge(createHandlers(testDeps(table)).mergeAlerts, {
+      alert_ids: alerts.slice(0, 2),
+      incident_id: from,
+    });
     const before = await snapshot(table, account);
     const args = `merge alerts ${to} ${alertIds.join(' ')} ${alertIds[0]} --comment c --title New --owner 7`;
     const { out } = await run(`${args} --dry-run --json`);
@@ -125,9 +128,7 @@ it('merge list has the request_id and the alerts of each merge, oldest first, an
 describe('merge finish', () => {
   /** A merge whose call dies right after its commit, and after it has moved the first alert. */
   async function pending() {
-    const dying = connectAgain(table);
-    aroundCalls(dying, dyingAfterCommit());
-    const merge = await merged(dying);
+    const merge = await merged(intercepted(table, dyingAfterCommit()));
     const key = keys.alert(merge.account, String(merge.alerts[0]));
     await put(table, key, { ...(await stored(table, key)), incident_id: merge.to, moved_sequence: merge.sequence });
     return merge;

@@ -2,16 +2,17 @@ import { marshall } from '@aws-sdk/util-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { MAX_DELETABLE_VERSION } from '../../../../lib/model/work-item.ts';
 import { keys } from '../../../../lib/table/keys.ts';
+import { expectTrueEntries, mergesOf } from '../../../../test/integration/merge-alerts/merging.ts';
 import { itemBytes, MAX_ITEM_BYTES } from '../../../../test/limits-proxy/item-size.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
-import { aroundCalls, dyingAfterCommit } from '../../../../test/support/faults.ts';
-import { expectTrueHistories, newAccount, objectId } from '../../../../test/support/incidents.ts';
-import { connectAgain, handlersOver, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
+import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
+import { newAccount, objectId } from '../../../../test/support/incidents.ts';
+import { createHandlers, newTable, put, stored, testDeps } from '../../../../test/support/service.ts';
 import { undoMerge } from '../../incidents/undo-merge.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const table = await newTable();
-const handlers = handlersOver(testDeps(table));
+const handlers = createHandlers(testDeps(table));
 const admin = adminOf(table);
 
 /** An account with two incidents, in which alerts of the first were merged into the second. */
@@ -27,20 +28,24 @@ async function merged(count: number) {
   const sequence = await merge(alerts, to);
   return {
     ...{ tenant, account, from, to, alerts, sequence, merge },
+    async expectTrue() {
+      const first = { incidents: [to], alerts, start: from, title: 'Checkout is down' };
+      return expectTrueEntries(table, tenant, await mergesOf(table, tenant, [to]).entries(), first);
+    },
     undo: (entry = sequence, more = '') => admin(`merge undo ${to} ${entry} --account ${account}${more}`),
   };
 }
 
 describe('an undo', () => {
   it.each([3, 150])('moves %i alerts back to where they came from, with an entry of its own', async (count) => {
-    const { tenant, from, to, alerts, sequence, undo } = await merged(count);
+    const { tenant, from, to, sequence, undo, expectTrue } = await merged(count);
     const { exitCode, out } = await undo();
     const [, entry, ...more] = await tenant.history(to);
     expect([exitCode, out]).toEqual([0, `${count} of ${count} alerts moved back. History entry ${entry.sequence}.\n`]);
     const by = expect.stringMatching(/^operator /);
     expect(entry).toMatchObject({ kind: 'merge_undone', undone_sequence: sequence, by });
     expect([more, await tenant.history(from), await tenant.pending()]).toEqual([[], [], []]);
-    await expectTrueHistories(tenant, [to], alerts, from);
+    await expectTrue();
 
     const already = `Entry ${sequence} was already undone by entry ${entry.sequence}.\n`;
     expect(await undo()).toMatchObject({ exitCode: 0, out: already });
@@ -79,16 +84,15 @@ describe('an undo', () => {
   });
 
   it('that is interrupted after its commit is completed by the next one', async () => {
-    const { tenant, account, from, to, alerts, sequence: undone } = await merged(20);
+    const { tenant, account, to, sequence: undone, expectTrue } = await merged(20);
     const request = { account, incidentId: to, sequence: undone, by: 'operator test', requestId: 'r' };
     const limits = { transactionItems: 12 };
-    const dying = connectAgain(table);
-    aroundCalls(dying, dyingAfterCommit());
+    const dying = intercepted(table, dyingAfterCommit());
     await expect(undoMerge(testDeps(dying), request, limits)).rejects.toThrow();
     const [, { sequence, pending }] = await tenant.history(to);
     expect(pending).toBe(true);
     expect(await undoMerge(testDeps(table), request, limits)).toMatchObject({ moves: [], undoneBy: sequence });
-    expect(await expectTrueHistories(tenant, [to], alerts, from)).toHaveLength(2);
+    expect(await expectTrue()).toHaveLength(2);
   });
 });
 

@@ -8,7 +8,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { hostId, inventory, live, newFleet } from '../../../../test/support/fleet.ts';
 import { newAccount, objectId } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
-import { callAlone, handlersOver, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
+import { callAlone, createHandlers, NOW, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
 import { putAccount } from '../../accounts/accounts.ts';
 import { auditRow } from '../../accounts/audit-rows.ts';
 import { markErased } from '../../accounts/erase-account.ts';
@@ -23,7 +23,7 @@ const signedIn = await serveConsole({ table, now: () => NOW });
 await signedIn.signIn();
 afterAll(() => signedIn.close());
 const { home, port } = signedIn;
-const handlers = handlersOver(testDeps(table, { now: () => NOW }));
+const handlers = createHandlers(testDeps(table, { now: () => NOW }));
 
 const run = adminOf(table);
 const admin = async (args: string) => (await run(args, { now: () => NOW })).out;
@@ -245,7 +245,7 @@ it('merges are listed with caller, time, alerts and request id, incidents with t
   const owned = await tenant.incident({ title: 'Owned', owner_id: 7 });
   const alerts = await tenant.alerts(3);
   const merge = async (agoMs: number, incident_id: string) => {
-    const { mergeAlerts } = handlersOver(testDeps(table, { now: () => NOW - agoMs }));
+    const { mergeAlerts } = createHandlers(testDeps(table, { now: () => NOW - agoMs }));
     const { body } = await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id, comment: 'same cause' });
     return body.request_id as string;
   };

@@ -8,7 +8,7 @@ import { RUM_RECORD, RUM_USAGE } from '../../../../test/support/accounts.ts';
 import { inventory } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
-import { callAlone, handlersOver, newTable, rowsIn, stored, testDeps } from '../../../../test/support/service.ts';
+import { callAlone, createHandlers, newTable, rowsIn, stored, testDeps } from '../../../../test/support/service.ts';
 import { adminOf } from '../support/run-admin.ts';
 
 const NOW = 1_795_000_000_000;
@@ -72,9 +72,9 @@ describe('an export', () => {
     await send({ kind: 'work_item', work_item_id: 'w', version: 1, title: 't', at_ms: NOW });
     const ahead = testDeps(from, { now: () => NOW + HOUR_MS });
     const merge = { alert_ids: [ID('a')], incident_id: ID('b'), title: 'Merged' };
-    expect((await tenant.merge(handlersOver(ahead).mergeAlerts, merge)).status).toBe(200);
+    expect((await tenant.merge(createHandlers(ahead).mergeAlerts, merge)).status).toBe(200);
     const deletion = { appKey: tenant.appKey, body: { work_item_id: 'w', version: 1 } };
-    expect((await callAlone(handlersOver(ahead), deleteWorkItem, deletion)).status).toBe(200);
+    expect((await callAlone(createHandlers(ahead), deleteWorkItem, deletion)).status).toBe(200);
     expect(await imported(to, await exported(from, account))).toMatchObject({ exitCode: 0 });
     expect(await stored(to, keys.incident(account, ID('b')))).toMatchObject({ title: 'Merged' });
     expect(await stored(to, keys.alert(account, ID('a')))).toMatchObject({ incident_id: ID('b') });

@@ -7,7 +7,7 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { inventory, live } from '../../../../test/support/fleet.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import { ingestOver } from '../../../../test/support/ingest.ts';
-import { handlersOver, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
+import { createHandlers, newTable, put, putAll, testDeps } from '../../../../test/support/service.ts';
 import { argumentsBy } from '../../../../test/support/shells.ts';
 import { REASON_TEXTS } from '../../../client/src/explain.ts';
 import { explainHost } from '../../fleet/hosts.ts';
@@ -33,7 +33,7 @@ describe('find', async () => {
   const incident = await tenant.incident();
   const [alert = ''] = await tenant.alerts(1);
   const [host, work_item] = ['fra-1/web é', '-wi 1'];
-  const { mergeAlerts } = handlersOver(testDeps(table));
+  const { mergeAlerts } = createHandlers(testDeps(table));
   const { body } = await tenant.merge(mergeAlerts, { alert_ids: [alert], incident_id: incident });
   const item = { version: 3, title: 'T' };
   await put(table, keys.alert(other.account, alert), { alert_id: alert, title: 't' });

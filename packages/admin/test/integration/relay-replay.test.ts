@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { partitions } from '../../../../lib/table/keys.ts';
 import { expectEnvelope } from '../../../../test/support/answers.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
-import { handlersOver, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';
+import { createHandlers, newTable, storedUnder, testDeps } from '../../../../test/support/service.ts';
 import { recordsOf } from '../../../local/test/support/stream-records.ts';
 import { enterFakeAws } from '../support/aws.ts';
 import { runCommand } from '../support/run-admin.ts';
@@ -23,7 +23,7 @@ it('relays what dead letters contain or point to, and names each that stays, and
   const incidents = await Promise.all([1, 2, 3].map(() => tenant.incident()));
   for (const [index, incident_id] of incidents.entries()) {
     const body = { alert_ids: await tenant.alerts(index === 1 ? 120 : 1), incident_id };
-    expectEnvelope(await tenant.merge(handlersOver(testDeps(table)).mergeAlerts, body), 200);
+    expectEnvelope(await tenant.merge(createHandlers(testDeps(table)).mergeAlerts, body), 200);
   }
   const entries = (await recordsOf(table)).filter(({ dynamodb }) => dynamodb?.NewImage?.kind !== undefined);
   const [first, second, third] = incidents.map((id) =>

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { writeRow } from '../../../../lib/ingest/write-records.ts';
 import { type Key, keys, partitions } from '../../../../lib/table/keys.ts';
 import { newWorld } from '../../../../test/integration/merge-alerts/merging.ts';
+import { dyingAfterCommit, intercepted } from '../../../../test/support/faults.ts';
 import { recordFrom } from '../../../../test/support/ingest.ts';
 import { put, remove, stored, storedUnder } from '../../../../test/support/service.ts';
 import { checkMergesOfTable } from '../../check/check.ts';
@@ -45,7 +46,7 @@ it.each(['its log', 'its pending mark', 'its alerts', 'its Idempotency-Key', 'no
     const process = {
       now: () => NOW + 5,
       key: 'k',
-      ...(named === 'its alerts' ? {} : { through: scene.connectDying() }),
+      ...(named === 'its alerts' ? {} : { through: intercepted(table, dyingAfterCommit()) }),
     };
     await scene.merge({ alert_ids: alerts, incident_id: one, title: 'New' }, process);
     await lose(keys.incident(account, one));
@@ -160,14 +161,17 @@ it('after a repair the log has as many entries as it counts, so that no merge wa
   const scene = await newScene();
   const { table, account, one, two, alerts, head } = scene;
   await scene.mergeAt(5, one);
-  await scene.merge({ alert_ids: alerts, incident_id: two }, { through: scene.connectDying(), now: () => NOW + 6 });
+  await scene.merge(
+    { alert_ids: alerts, incident_id: two },
+    { through: intercepted(table, dyingAfterCommit()), now: () => NOW + 6 },
+  );
   await scene.loseEntry(one, 5);
   await scene.repair();
   expect(await stored(table, head)).toMatchObject({ last: NOW + 6, entries: 1 });
   let queries = 0;
-  const through = scene.connect((request) => {
-    if (request.name === 'QueryCommand') queries += 1;
-    return scene.apply(request);
+  const through = intercepted(table, (reply, { name }) => {
+    if (name === 'QueryCommand') queries += 1;
+    return reply();
   });
   await scene.merge({ alert_ids: alerts, incident_id: one }, { through, now: () => NOW + 7 });
   expect([queries, await scene.kindsLeft()]).toEqual([1, []]);

@@ -5,8 +5,8 @@ import { dynamodbEndpoint } from '../../../../test/support/dynamodb-local.ts';
 import { newAccount } from '../../../../test/support/incidents.ts';
 import {
   connectThrough,
+  createHandlers,
   eventFor,
-  handlersOver,
   invokeAlone,
   newTable,
   PATIENT_LIMITS,
@@ -28,7 +28,7 @@ async function failingTable(...failures: Failure[]) {
 describe('npm start -- --fail', () => {
   it('throttle: calls answer 503', async () => {
     const { appKey } = await newCaller(table);
-    const handlers = handlersOver(testDeps(connectThrough(table, await failingTable('throttle'))));
+    const handlers = createHandlers(testDeps(connectThrough(table, await failingTable('throttle'))));
     const answer = await invokeAlone(handlers.getRumResource, eventFor(getRumResource, { appKey, body: {} }));
     expect(answer).toMatchObject({ status: 503, body: { error: { code: 'ServiceUnavailable' } } });
   });
@@ -44,7 +44,7 @@ describe('npm start -- --fail', () => {
     const alerts = await tenant.alerts(12);
     const timeLimits = { ...PATIENT_LIMITS, callMs: 1_500 };
     const deps = testDeps(connectThrough(table, await failingTable('moves')), { timeLimits });
-    const { mergeAlerts } = handlersOver(deps, { transactionItems: 8 });
+    const { mergeAlerts } = createHandlers(deps, { transactionItems: 8 });
     const small = await tenant.merge(mergeAlerts, { alert_ids: alerts.slice(0, 2), incident_id: smallIncident });
     expect([small.status, await tenant.placements(alerts.slice(0, 2))]).toEqual([200, [smallIncident, smallIncident]]);
     expect((await tenant.merge(mergeAlerts, { alert_ids: alerts, incident_id: largeIncident })).status).toBe(200);
