@@ -106,8 +106,7 @@ export async function feedCosts(endpoint: string) {
     const { Items = [] } = await service.table.client.send(
       new ScanCommand({ TableName: table.name, IndexName: ALERT_INDEX.name }),
     );
-    const { partitionKey, sortKey } = ALERT_INDEX;
-    return new Set(Items.map((item) => [item.pk, item.sk, item[partitionKey], item[sortKey]].join()));
+    return new Set(Items.map((item) => Object.values(item).sort().join()));
   }
 
   const costs: { what: string; write: number; perSecond: number }[] = [];
