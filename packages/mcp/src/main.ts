@@ -16,8 +16,8 @@ const HELP = `Usage: incident-monitoring-rum-mcp [OPTION...]
 MCP server over standard input and output. It reads only, unless:
   --allow-writes     also offer the tools that write, which ask you first if the assistant can pass on questions
                      (elicitation); if not, only its own approval of tool calls protects
-  --operator FOLDER  also offer operator_status, operator_find and operator_merge_preview, which run the admin
-                     command of the service's source in FOLDER, with the AWS credentials of the environment
+  --operator FOLDER  also offer operator_status, operator_find and operator_merge_preview, which run the
+                     operator's command of the service's source in FOLDER, with the AWS credentials of the environment
   --stack NAME, --region REGION
                      the deployed stack that the operator tools read (default: the service that npm start runs)
   --help, --version

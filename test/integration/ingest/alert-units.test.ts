@@ -44,7 +44,7 @@ function indexUnitsOf(before: Item = {}, after: Item = {}): number {
   return [before, after].filter((row) => INDEXED.every((name) => name in row)).length;
 }
 
-it('a record of 1 KB that changes no state takes two write units, one that does at most ten', async () => {
+it('a record of 1 KB that changes no state takes two write units, one that does at most twice as many and four more', async () => {
   const { table, taken } = newMeteredTable();
   const { account } = await newAccount(table);
   const ingest = ingestOver(table, () => NOW);
