@@ -18,7 +18,7 @@ const SECTION = 'packages/conformance/src/sections/operations/NAME.ts';
 const LIMITS = `permission: 'letters',
   rateWindows: [{ name: 'hour', limit: 2, seconds: 3_600 }, { name: 'day', limit: 30, seconds: 86_400 }],`;
 const INTEGER = `least: { type: 'integer', minimum: 0, maximum: 128, default: 0, description: 'Letters that it must have' },`;
-const REFUSAL = `{ summary: 'The text has fewer letters', explanation: { name: 'tooFewLetters', values: { least: 9 } } }`;
+const REFUSAL = `{ summary: 'The text has fewer letters', name: 'tooFewLetters', values: { least: 9 } }`;
 const CHECK = `{
   await admitted;
   if (text.length < least) throw refusal('tooFewLetters', { least });

@@ -57,10 +57,10 @@ export const handler = createHandler(await createDeps({ connections: 1 }));
 import { ${id} } from '../../../lib/operations/${name}/schema.ts';
 import { newCaller } from '../../support/accounts.ts';
 import { expectData, expectEnvelope } from '../../support/answers.ts';
-import { callAlone, handlersOver, newDouble, testDeps } from '../../support/service.ts';
+import { callAlone, createHandlers, newDouble, testDeps } from '../../support/service.ts';
 
 const table = newDouble();
-const handlers = handlersOver(testDeps(table));
+const handlers = createHandlers(testDeps(table));
 
 it('the text that is sent is answered, and an empty one is refused', async () => {
   const { appKey } = await newCaller(table);
