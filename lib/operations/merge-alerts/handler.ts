@@ -23,7 +23,7 @@ const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
 /**
  * Merges alerts into an incident, all or none at any size. `protocol.md` has the steps.
- * @param checkAccount of an operator's merge, which has no app key: checks the account before each attempt, and returns one action that the commit requires
+ * @param checkAccount of an operator's merge: checks the account before each attempt, and returns one action that the commit requires
  */
 export function createMergeAlerts(deps: Deps, limits: MergeLimits = {}, checkAccount?: () => Promise<NamedActions>) {
   const { transactionItems = checkAccount ? OPERATOR_ITEMS : TRANSACTION_ITEMS } = limits;
