@@ -44,7 +44,10 @@ export async function tryIngestQueue({ emulator, outputs, account, client }: Dep
     return fleet?.items.some(({ host_id }) => host_id === HOST);
   });
   await until('a work item that was sent can be deleted', () =>
-    client.deleteWorkItem({ work_item_id: ITEM, version: 1 }).catch(() => undefined),
+    client.deleteWorkItem({ work_item_id: ITEM, version: 1 }).then(
+      () => true,
+      () => false,
+    ),
   );
   const events = new Map<string, Record<string, unknown>>();
   await until('the events of the alert and the deletion arrive', async () => {

@@ -22,7 +22,9 @@ async function readMembers(
 ): Promise<Page<MemberItem>> {
   const hasQuery = query === undefined ? undefined : hasText(query);
   const { rows, next } = await readPartition(table, partitions.member(account_id), {
-    ...{ limit, after, descending: false },
+    limit,
+    after,
+    descending: false,
     fits: hasQuery && (({ name }) => hasQuery(name)),
   });
   const items = rows.map((row) => {

@@ -17,14 +17,16 @@ import { mergeAlerts } from './schema.ts';
 import validate from './validate-merge-alerts.ts';
 import { WRITE_LIMIT } from './write-budget.ts';
 
+/** An operator's merge has one action more, which checks the account. */
+const OPERATOR_ITEMS = TRANSACTION_ITEMS - 1;
 const REPLAYED = { data: null, headers: { 'Idempotent-Replayed': 'true' } };
 
 /**
  * Merges alerts into an incident, all or none at any size. `protocol.md` has the steps.
- * @param checkAccount of a merge without an app key: checks the account before each attempt, and returns one action that the commit requires
+ * @param checkAccount of an operator's merge: checks the account before each attempt, and returns one action that the commit requires
  */
 export function createMergeAlerts(deps: Deps, limits: MergeLimits = {}, checkAccount?: () => Promise<NamedActions>) {
-  const transactionItems = (limits.transactionItems ?? TRANSACTION_ITEMS) - Number(checkAccount !== undefined);
+  const { transactionItems = checkAccount ? OPERATOR_ITEMS : TRANSACTION_ITEMS } = limits;
   const { log, metrics } = deps;
   // Has room for the pending entries of two accounts.
   const knownEntries = new QuickLRU<string, EntryWithMoves>({ maxSize: 2 * MAX_PENDING });
@@ -59,7 +61,7 @@ export function createMergeAlerts(deps: Deps, limits: MergeLimits = {}, checkAcc
 }
 
 /**
- * What a merge would do if it were made now. Reads and checks the same, but writes nothing, so it reserves nothing either.
+ * What an operator's merge would do if it were made now. Reads and checks the same, but writes nothing, so it reserves nothing either.
  * @throws ApiError as the merge would
  */
 export async function previewMerge(deps: Pick<Deps, 'table'> & EntryDeps, call: MergeCall): Promise<EntryWithMoves> {
@@ -69,7 +71,7 @@ export async function previewMerge(deps: Pick<Deps, 'table'> & EntryDeps, call: 
     table: withSignal(deps.table, call.signal),
     knownEntries: new Map(),
     writeBudget: { limiter: { take: async () => ({ windows: [] }) }, now: deps.now },
-    transactionItems: TRANSACTION_ITEMS,
+    transactionItems: OPERATOR_ITEMS,
   });
   const found = await reader.read(undefined);
   if (!found) throw new Error('a merge without an Idempotency-Key was done before');
