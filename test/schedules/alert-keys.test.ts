@@ -206,7 +206,9 @@ onSchedules(
           await writeAllButRefused(table, [recordFrom(fields, NOW + 9_999)]);
         }
         if (it.kind === 'merge' && ids.length > 0)
-          await merges.send({ alert_ids: ids.slice(0, it.count), incident_id: it.into }, process);
+          expect(
+            await merges.send({ alert_ids: ids.slice(0, it.count), incident_id: it.into }, process),
+          ).not.toMatchObject({ status: 500 });
       }, it.fate);
 
     const sent = new Set(each.batches.flatMap(({ indexes }) => indexes));

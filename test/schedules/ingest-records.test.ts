@@ -220,7 +220,9 @@ onSchedules(
     const other = (it: (typeof each.others)[number]) =>
       schedule.start(async (through) => {
         if (it.kind === 'merge')
-          await merges.send({ alert_ids: it.alerts, incident_id: it.into, title: it.title }, { through, now });
+          expect(
+            await merges.send({ alert_ids: it.alerts, incident_id: it.into, title: it.title }, { through, now }),
+          ).not.toMatchObject({ status: 500 });
         else if (it.kind === 'delete') {
           const body = { work_item_id: 'w', version: it.version };
           const { status } = await callAlone(createHandlers(testDeps(through)), deleteWorkItem, { appKey, body });

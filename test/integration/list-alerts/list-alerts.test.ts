@@ -188,7 +188,7 @@ describe('the list', () => {
     for (const asc of [false, true]) {
       const met: string[] = [];
       let search_after_ctx: string | undefined = '';
-      for (const limit of [50, 100, 30, 1]) {
+      for (const limit of [70, 100, 10, 1]) {
         if (search_after_ctx === undefined) break;
         const page = await list({ limit, asc, search_after_ctx });
         met.push(...page.items.map(({ alert_id }: { alert_id: string }) => alert_id));

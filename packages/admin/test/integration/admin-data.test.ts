@@ -179,9 +179,8 @@ it.each([
 it.each([
   ['import /nowhere/x', 2, /^Cannot read \/nowhere\/x \(ENOENT\): check the path\.\n$/],
   ['export --out /nowhere/x', 1, /^Cannot write \/nowhere\/x \(ENOENT\): check --out\.\n$/],
-])('%s: reports in one line what is wrong, and leaves nothing behind', async (args, exitCode, err) => {
+])('%s: reports in one line what is wrong', async (args, exitCode, err) => {
   expect(await admin(args)).toEqual({ exitCode, out: '', err: expect.stringMatching(err) });
-  expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
 });
 
 describe('export', () => {
@@ -196,6 +195,13 @@ describe('export', () => {
     expect([readFileSync(victim, 'utf8'), readFileSync(file, 'utf8')]).toEqual(['theirs', lines(accountLine(id))]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     rmSync(`${file}.part`);
+    // One that fails leaves the file, and nothing beside it.
+    const proxy = await startFaultProxy(dynamodbEndpoint());
+    proxy.plan(({ action }) => (action === 'Query' ? 'invalid' : undefined));
+    expect((await adminOf(table, proxy.endpoint)(`export --account ${id} --out ${file}`)).exitCode).toBe(1);
+    await proxy.close();
+    expect(readFileSync(file, 'utf8')).toBe(lines(accountLine(id)));
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
   it('is written directly to a device, and says that it is full', async () => {

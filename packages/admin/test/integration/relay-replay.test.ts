@@ -97,7 +97,7 @@ it('relays what dead letters contain or point to, and names each that stays, and
   expect(await replay('--yes')).toMatchObject({ exitCode: 1, err, relayed: 3, left: all });
   expect([...queue.keys()]).toEqual(all.map(({ message_id }) => message_id));
   const audit = await storedUnder(table, partitions.audit(tenant.account));
-  expect(audit).toMatchObject([{ command: 'relay replay', target: '4 dead letters' }]);
+  expect(audit).toMatchObject([{ command: 'relay replay', result: 'done', target: '4 dead letters' }]);
   const { pk, sk } = second?.dynamodb?.Keys ?? {};
   const details = [{ incident_id: incidents[1] }, { incident_id: incidents[2] }, event.detail];
   expect(sent).toMatchObject({ merges: [{ pk: pk?.S, sk: sk?.S }], events: details.map((detail) => ({ detail })) });

@@ -57,7 +57,7 @@ describe('npm run certify', () => {
     const certified = promisify(execFile)('bash', ['-e', '-c', `${sleep}\n${step}`], { env, timeout: 100_000 });
     const { alerts, incidents } = dataSetOf('pipeline');
     const arrived = () => countAlerts(table, 7001, 100).then((counts) => counts?.get(incidents.source));
-    await expect.poll(arrived).toBe(alerts.length);
+    await expect.poll(arrived, { timeout: 90_000 }).toBe(alerts.length);
     writeFileSync(applied, '');
     const { stdout } = await certified;
     expect(stdout.match(/"accepted":\d+/g)).toEqual(['"accepted":1000', expect.stringMatching(/:[1-9]\d+$/)]);
