@@ -59,7 +59,7 @@ export function createMergeAlerts(deps: Deps, limits: MergeLimits = {}, checkAcc
 }
 
 /**
- * What a merge would do if it were made now. Reads and checks the same, but writes nothing, so it reserves nothing either.
+ * What a merge without an app key would do if it were made now. Reads and checks the same, but writes nothing, so it reserves nothing either.
  * @throws ApiError as the merge would
  */
 export async function previewMerge(deps: Pick<Deps, 'table'> & EntryDeps, call: MergeCall): Promise<EntryWithMoves> {
@@ -69,7 +69,7 @@ export async function previewMerge(deps: Pick<Deps, 'table'> & EntryDeps, call: 
     table: withSignal(deps.table, call.signal),
     knownEntries: new Map(),
     writeBudget: { limiter: { take: async () => ({ windows: [] }) }, now: deps.now },
-    transactionItems: TRANSACTION_ITEMS,
+    transactionItems: TRANSACTION_ITEMS - 1, // beside the check of the account
   });
   const found = await reader.read(undefined);
   if (!found) throw new Error('a merge without an Idempotency-Key was done before');
