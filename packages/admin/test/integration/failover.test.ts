@@ -229,6 +229,8 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
 
   const here = await inSecond('failover --from eu-central-1');
   expect(here).toMatchObject({ exitCode: 2, err: expect.stringContaining('must be the other region') });
+  const none = await inSecond('failover --from eu_1 --accept-loss');
+  expect(none).toMatchObject({ exitCode: 2, err: expect.stringContaining('--from must be a region') });
   first.outputs = { ...outputs, RegionDigit: '2' };
   const digits = 'Give the stacks in eu-central-1 and eu-west-1 different values of the setting regionDigit';
   expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 1, err: expect.stringContaining(digits) });
