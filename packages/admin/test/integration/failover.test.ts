@@ -135,6 +135,7 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
     out: expect.stringContaining('stackName=IncidentMonitoringRumStandby --parameters Standby=false'),
   });
   expect((await inSecond('account unsuspend 77')).err).toContain('This stack is a standby');
+  expect(await inSecond('gateway-keys create')).toMatchObject({ exitCode: 0 });
   second.parameters.Standby = 'false';
   expect(await check()).toEqual([]);
 
