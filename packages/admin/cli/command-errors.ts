@@ -43,7 +43,7 @@ function exitCodeOf(error: unknown): number {
 }
 
 /** AWS's configuration may name it, too, so only the SDK tells. */
-const isRegionWrong = (error: unknown) =>
+export const isRegionWrong = (error: unknown) =>
   error instanceof Error && /region is missing|region not accepted/i.test(error.message);
 
 /** The message of a failure, in one line. */

@@ -148,17 +148,15 @@ async function finish(
     ({ entryId }) =>
       entryId.incidentId === (incidentId ?? entryId.incidentId) && entryId.sequence === (sequence ?? entryId.sequence),
   );
-  const json = {
-    merges: chosen.map(({ account, entryId }) => ({
-      account_id: account,
-      incident_id: entryId.incidentId,
-      sequence: entryId.sequence,
-    })),
-  };
-  if (chosen.length === 0) return { text: 'No merges are pending.', json };
+  const merges = chosen.map(({ account, entryId }) => ({
+    account_id: account,
+    incident_id: entryId.incidentId,
+    sequence: entryId.sequence,
+  }));
+  if (chosen.length === 0) return { text: 'No merges are pending.', json: { merges } };
   const lines: string[] = [];
-  let stuck = 0;
-  for (const { account, entryId } of chosen) {
+  const not_finished: object[] = [];
+  for (const [index, { account, entryId }] of chosen.entries()) {
     const ofAccount = accountOption === undefined ? ` of account ${account}` : '';
     const name = `Merge ${entryId.sequence} into incident ${entryId.incidentId}${ofAccount}`;
     if (dryRun) {
@@ -173,13 +171,16 @@ async function finish(
     } catch (error) {
       const isStuck = error instanceof AlertsTooLargeError || error instanceof EntryMissingError;
       if (!isStuck || chosen.length === 1) throw error;
-      stuck += 1;
-      lines.push(line`${name} stays pending: ${sentenceOf(error)}`);
+      const reason = sentenceOf(error);
+      not_finished.push({ ...merges[index], reason });
+      lines.push(line`${name} stays pending: ${reason}`);
     }
   }
-  if (stuck > 0)
-    throw new PartialError(`${stuck} of ${countText(chosen.length, 'merge')} not finished.`, { lines, json });
-  return { text: lines.join('\n'), json };
+  if (not_finished.length > 0) {
+    const text = `${not_finished.length} of ${countText(chosen.length, 'merge')} not finished.`;
+    throw new PartialError(text, { lines, json: { merges, not_finished } });
+  }
+  return { text: lines.join('\n'), json: { merges } };
 }
 
 const jsonOf = ({ account_id, entry, alertIds, moves, stayed, pending }: ShownMerge) => ({

@@ -3,7 +3,7 @@ import { isEndpoint } from '../../../lib/aws/endpoint.ts';
 import { withSignal } from '../../../lib/table/client.ts';
 import { listAccounts } from '../accounts/accounts.ts';
 import type { AdminCommand, Session } from './command.ts';
-import { sentenceOf } from './command-errors.ts';
+import { isRegionWrong, sentenceOf } from './command-errors.ts';
 import { UsageError } from './io.ts';
 import { connectTarget, type Target } from './target.ts';
 
@@ -38,6 +38,7 @@ export async function connectOther({ io, table, target, options }: Session<Other
     return other;
   } catch (error) {
     if (error instanceof UsageError) throw error;
+    if (isRegionWrong(error)) throw new UsageError('--from must be a region, such as eu-west-1.');
     return { silence: sentenceOf(error) };
   }
 }

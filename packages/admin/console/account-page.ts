@@ -14,6 +14,10 @@ import type { View } from './view.ts';
 
 const AUDIT_ROWS = 50;
 const MEMBERS_LISTED = 50;
+/** With its whole name, of which headings and the list of accounts show the beginning. */
+const COLUMNS = ACCOUNTS.columns.map((column) =>
+  column.title === 'name' ? { ...column, of: 'name' as const } : column,
+);
 
 export async function accountPage(view: View): Promise<Html> {
   const { table, account, query } = view;
@@ -28,7 +32,7 @@ export async function accountPage(view: View): Promise<Html> {
   ]);
   return html`
 <section>
-${facts(view, fieldsOf(ACCOUNTS.columns, shownAccount(account)))}
+${facts(view, fieldsOf(COLUMNS, shownAccount(account)))}
 </section>
 ${listing(view, KEYS, shownKeys(appKeys, view.nowMs).reverse())}
 <div class="columns">

@@ -10,9 +10,6 @@ import { NotFound, type View } from './view.ts';
 
 const HTTP_URL = /^https?:\/\/\S+$/i;
 
-/** Fields that the heading or the status shows. */
-const IN_OTHERS = new Set(['account id', 'alert severity', 'alert status']);
-
 /** An annotation, as a link if it is an address. */
 const linked = ([name, text]: [string, string]): [string, Cell] => [name, HTTP_URL.test(text) ? { url: text } : text];
 
@@ -26,10 +23,11 @@ export async function alertPage(view: View, alertId: string): Promise<Titled> {
   const { all, scope, merges } = await readMerges(view, also);
   const ofAlert = all.filter(({ alertIds }) => alertIds.includes(row.alert_id));
   const others = { ...alert, labels: {}, annotations: {} };
-  const shown = fieldsOf(alertColumns(others), others).fields.filter(([name]) => !IN_OTHERS.has(name));
-  const close = isOpenAlert(row)
-    ? [['close', { command: `alert close ${alert.alert_id} --account ${accountId}` }] as const]
-    : [];
+  const isOpen = isOpenAlert(row);
+  /** The heading shows the account, and the status of an open alert its severity. */
+  const repeated = ['account id', 'alert status', isOpen && 'alert severity'];
+  const shown = fieldsOf(alertColumns(others), others).fields.filter(([name]) => !repeated.includes(name));
+  const close = isOpen ? [['close', { command: `alert close ${alert.alert_id} --account ${accountId}` }] as const] : [];
   const body = html`
 <section>
 ${facts(view, { fields: [...shown, ...close] })}

@@ -42,11 +42,12 @@ async function statusOf(view: FrontView) {
   const tiles = figures.sort((a, b) => Number(b.isBad) - Number(a.isBad)).map(tileOf);
   const sectionOf = (shown: Table) => section(shown.title ?? '', tableHtml(view, shown));
   const calls = callsTable(status);
-  // A table of more than four columns needs the width of the page.
-  const { true: wide = [], false: narrow = [] } = Object.groupBy(tablesOf(status), ({ head }) => `${head.length > 4}`);
+  const tables = tablesOf(status);
+  /** Needs the width of the page. */
+  const isWide = ({ head }: Table) => head.length > 4;
   return {
-    attention: html`<ul class="tiles">${tiles}</ul>${wide.map(sectionOf)}`,
-    others: [...narrow.map(sectionOf), calls.rows.length > 0 && sectionOf(calls)],
+    attention: html`<ul class="tiles">${tiles}</ul>${tables.filter(isWide).map(sectionOf)}`,
+    others: [...tables.filter((each) => !isWide(each)).map(sectionOf), calls.rows.length > 0 && sectionOf(calls)],
   };
 }
 

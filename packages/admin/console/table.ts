@@ -27,9 +27,7 @@ function cellHtml(view: TableView, cell: Cell | Special): Value {
   if (typeof cell === 'number') return cell.toLocaleString('en');
   if (typeof cell !== 'object' || isHtml(cell)) return cell;
   if (isList(cell))
-    return cell.map(
-      (each) => html`<code>${typeof each === 'string' ? beginningOf(each) : cellHtml(view, each)}</code> `,
-    );
+    return cell.map((each) => html`<code>${typeof each === 'string' ? folded(each) : cellHtml(view, each)}</code> `);
   if ('atMs' in cell) return when(cell.atMs, view.nowMs);
   if ('durationMs' in cell) return duration(cell.durationMs);
   if ('command' in cell) return command(view, cell.command, { last: cell.last });

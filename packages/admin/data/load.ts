@@ -165,7 +165,7 @@ const contentOf = (rows: Rows): object[] =>
 export const writeRecord = (table: Table, record: IngestRecord, options?: WriteOptions): Promise<boolean> =>
   patiently(async () => !(await isKeptDeleted(table, record)) && writeRow(table, [record], options), table.signal);
 
-/** Writes records as the feed does. @returns throws AccountError if the account of a record is erased meanwhile */
+/** @returns writes a record as {@link writeRecord} does; throws AccountError if its account is erased meanwhile */
 export function createRecordWriter(table: Table, options?: WriteOptions) {
   const requireStillThere = createErasureWatch(table);
   return async (record: IngestRecord): Promise<void> => {

@@ -183,7 +183,7 @@ describe('open alerts', async () => {
       expect(html).toContain(`<a href="${url}">`);
     expect(html).not.toMatch(/<a href="(javascript|Ask)/);
     expect(await sender.page(`alert/${ended}`)).toMatch(
-      /^(?!.*alert close).*status ended .*end time [:\d]+ UTC 10 minutes ago/,
+      /^(?!.*alert close).*status ended .*end time [:\d]+ UTC 10 minutes ago .*alert severity Info /,
     );
     for (const name of ['disk', critical, critical.toUpperCase()])
       expect(await sender.json(`alert show ${name}`)).toMatchObject({ alert_id: critical, ...CONTENT, end_time: 0 });

@@ -84,6 +84,13 @@ describe('merge alerts', () => {
     expect(await tenant.placements(alertIds)).toEqual(alertIds.map(() => to));
     const entry = { comment: 'c', new_title: 'New', new_owner_id: 7, by: expect.stringMatching(/^operator /) };
     expect((await tenant.history(to)).at(-1)).toMatchObject(entry);
+
+    // One more than the transaction takes beside the check of the account.
+    const many = await tenant.alerts(97);
+    for (const ids of [many.slice(1), many]) {
+      const { large } = JSON.parse((await run(`merge alerts ${to} ${ids.join(' ')} --json`)).out);
+      expect((await tenant.history(to)).at(-1).large ?? false).toBe(large);
+    }
   });
 
   it('refuses with --dry-run what the operation refuses', async () => {
@@ -172,6 +179,10 @@ describe('merge finish', () => {
   it('finishes the others if the entry of one is missing, and fails', async () => {
     const { account, to, name, run } = await pending();
     const { pending: stored_ } = await stored(table, keys.logHead(account));
+    await put(table, keys.logHead(account), { pending: { 1: to, ...stored_ } });
+    const stuck = { account_id: account, incident_id: to, sequence: 1, reason: expect.stringMatching(/^The entry/) };
+    const asJson = await run('merge finish --json');
+    expect([asJson.exitCode, JSON.parse(asJson.out).not_finished]).toEqual([1, [stuck]]);
     await put(table, keys.logHead(account), { pending: { 1: to, ...stored_ } });
     const { exitCode, out, err } = await run('merge finish');
     await put(table, keys.logHead(account), { pending: {} }); // since other tests finish the merges of all accounts

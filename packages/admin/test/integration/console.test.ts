@@ -322,12 +322,14 @@ it('a long title is shown by its beginning, and whole where that leads', async (
   const id = await incident({ title });
   await put(table, keys.workItem(account, 'w'), { work_item_id: 'w', title, version: 1 });
   await put(table, keys.member(account, 7), { member_id: 7, name: title });
+  await put(table, keys.host(account, 'h'), { ...inventory(), tags: [title] });
   await putAccount(table, { account_id: account, name: title, permissions: [] });
   const { text } = await signedIn.page(`/${account}/incident/${id}`);
   expect(text).toMatch(new RegExp(`</small> ${beginning}</h1>`));
   expect(text).toContain(`<dd>${title}</dd>`);
   expect((await signedIn.page(`/${account}/incidents`)).text).toMatch(new RegExp(`<a href="[^"]+">${beginning}</a>`));
-  for (const page of ['work-items', 'account']) {
+  expect((await signedIn.page(`/${account}/account`)).text).toContain(`<dt>name</dt><dd>${title}</dd>`);
+  for (const page of ['work-items', 'account', 'host?id=h']) {
     const { text } = await signedIn.page(`/${account}/${page}`);
     expect(text).toContain(`<summary>${beginning}</summary>${title}</details>`);
     expect(text).toContain(`<small>${beginning} <span>account ${account}`);

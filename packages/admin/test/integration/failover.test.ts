@@ -136,6 +136,7 @@ it(`a region is lost when a third of its last changes has arrived, and comes bac
     out: expect.stringContaining('stackName=IncidentMonitoringRumStandby --parameters Standby=false'),
   });
   expect((await inSecond('account unsuspend 77')).err).toContain('This stack is a standby');
+  expect(await inSecond('gateway-keys create')).toMatchObject({ exitCode: 0 });
   second.parameters.Standby = 'false';
   expect(await check()).toEqual([]);
 
@@ -230,6 +231,8 @@ it('a failover lists what has not arrived, each kind of change, and refuses what
 
   const here = await inSecond('failover --from eu-central-1');
   expect(here).toMatchObject({ exitCode: 2, err: expect.stringContaining('must be the other region') });
+  const none = await inSecond('failover --from eu_1 --accept-loss');
+  expect(none).toMatchObject({ exitCode: 2, err: expect.stringContaining('--from must be a region') });
   first.outputs = { ...outputs, RegionDigit: '2' };
   const digits = 'Give the stacks in eu-central-1 and eu-west-1 different values of the setting regionDigit';
   expect(await inSecond(FAILOVER)).toMatchObject({ exitCode: 1, err: expect.stringContaining(digits) });

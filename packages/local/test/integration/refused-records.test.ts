@@ -102,7 +102,7 @@ it('records are chosen by their time, and a command without a choice changes not
   for (const args of ['feed drop', 'feed drop --all --since 1h', 'feed redrive'])
     expect(await run(args)).toMatchObject({ exitCode: 2, err: expect.stringContaining('to choose records') });
   expect(await json('feed drop --until 1h')).toMatchObject({ count: 0 });
-  expect(await json('feed drop --since 100ms')).toMatchObject({ count: 0 });
+  expect(await json(`feed drop --since 100ms --account ${missing}`)).toMatchObject({ count: 0 });
   expect(await refused()).toBe(3);
   expect(await json('feed drop --since 1h --until 100ms')).toMatchObject({ count: 3, only_droppable: 0 });
   expect(await refused()).toBe(0);
